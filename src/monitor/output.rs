@@ -1,0 +1,176 @@
+//! What a monitor tells the world. Every room behind it (journal, publish, relay, web) reads these.
+
+use serde::Serialize;
+
+use crate::{
+    incident::{Alert, AlertChange, ClockAt},
+    words::{At, GameId, Side},
+};
+
+/// One thing a monitor says, in order.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Output {
+    /// Bytes for the board.
+    Write(Vec<u8>),
+    /// The link's retained state changed.
+    Link(LinkReport),
+    /// The board's retained state changed (design.md 4.1).
+    State(Box<BoardState>),
+    /// A ply became final.
+    Ply(FinalPly),
+    /// Final plies were taken back.
+    Retract(Retraction),
+    /// Both clocks, at most once a second.
+    Clock(ClockView),
+    /// The game's text changed.
+    Pgn {
+        /// Which game.
+        game: GameId,
+        /// The whole game as PGN.
+        pgn: String,
+    },
+    /// An alert rose or changed.
+    Alert {
+        /// What happened to it.
+        change: AlertChange,
+        /// The alert as it is now.
+        alert: Box<Alert>,
+    },
+}
+
+/// A ply nobody will change any more, except an arbiter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FinalPly {
+    /// Which game.
+    pub game: GameId,
+    /// Half-move number from 1.
+    pub ply: u16,
+    /// Who moved.
+    pub side: Side,
+    /// Standard algebraic notation; for an irregular ply the squares (`Ke1-e3`).
+    pub san: String,
+    /// UCI notation (king takes rook for Chess960 castling).
+    pub uci: String,
+    /// Position after the ply.
+    pub fen: String,
+    /// The mover's time left after the press, s, increment included.
+    pub clock_s: Option<u32>,
+    /// Not a legal move; it stands because the game went on.
+    pub irregular: bool,
+    /// When it became final.
+    pub at: At,
+}
+
+/// Final plies taken back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Retraction {
+    /// Which game.
+    pub game: GameId,
+    /// The last ply that still stands (0: none).
+    pub back_to: u16,
+    /// Why, as one word of the contract: `takeback`, `reinstated`, `corrected`.
+    pub reason: &'static str,
+    /// When.
+    pub at: At,
+}
+
+/// Both clocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ClockView {
+    /// Times and running side.
+    pub at: ClockAt,
+    /// A clock is connected.
+    pub connected: bool,
+}
+
+/// How the cable is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LinkState {
+    /// The board talks.
+    Up,
+    /// The port is open but nothing comes.
+    Silent,
+    /// The port closed under us.
+    Lost,
+    /// The port was never there.
+    Absent,
+}
+
+/// The retained link topic.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LinkReport {
+    /// How it is.
+    pub state: LinkState,
+    /// The board's serial number, the long one if it has one.
+    pub serial: Option<String>,
+    /// Firmware, `major.minor`.
+    pub firmware: Option<String>,
+    /// Battery charge in percent.
+    pub battery: Option<u8>,
+    /// Since when it is so.
+    pub since: At,
+}
+
+/// Where a board is in its day.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Phase {
+    /// No full board read yet.
+    NoBoard,
+    /// Men are being set up.
+    Setup,
+    /// The start array stands.
+    Ready,
+    /// A game is on.
+    Playing,
+    /// The clock is stopped in mid-game.
+    Suspended,
+    /// Men were knocked over.
+    Disturbed,
+    /// The game is over.
+    Ended,
+    /// Men are moved after the end.
+    PostGame,
+}
+
+/// The retained state topic.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BoardState {
+    /// Which game; `None` before the first.
+    pub game: Option<GameId>,
+    /// Round, as configured.
+    pub round: Option<String>,
+    /// White's name, as paired.
+    pub white: Option<String>,
+    /// Black's name, as paired.
+    pub black: Option<String>,
+    /// Where the board is in its day.
+    pub phase: Phase,
+    /// Last final position.
+    pub fen: String,
+    /// What the sensors say now, FEN board part.
+    pub placement: String,
+    /// Plies seen but not final, SAN.
+    pub provisional: Vec<String>,
+    /// The last final ply.
+    pub last: Option<FinalPly>,
+    /// Number of final plies.
+    pub ply: u16,
+    /// Both clocks, the running side, whether one is connected.
+    pub clock: ClockView,
+    /// `1-0`, `0-1`, `1/2-1/2`.
+    pub result: Option<String>,
+    /// What says so: `mate`, `stalemate`, `kings`, `magic-piece`.
+    pub result_by: Option<&'static str>,
+    /// An arbiter confirmed it.
+    pub result_confirmed: bool,
+    /// Confirmed offences: white, black.
+    pub offences: (u8, u8),
+    /// Ids of open alerts.
+    pub alerts: Vec<String>,
+    /// The board lies the other way round.
+    pub flipped: bool,
+    /// Squares the sensors disagree on.
+    pub doubt: Vec<shakmaty::Square>,
+}

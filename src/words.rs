@@ -1,0 +1,60 @@
+//! Small words shared by every room: board numbers, game names, moments.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// Which side of the game: White or Black.
+pub type Side = shakmaty::Color;
+
+/// A moment in milliseconds on the monotonic clock of one boot of the daemon (or of a replayed
+/// journal). The core never asks for the time; it is told.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct At(pub u64);
+
+impl At {
+    /// This moment plus so many milliseconds.
+    #[must_use]
+    pub const fn plus_ms(self, ms: u64) -> At {
+        At(self.0.saturating_add(ms))
+    }
+
+    /// Milliseconds since an earlier moment; zero when `earlier` lies ahead.
+    pub const fn ms_since(self, earlier: At) -> u64 {
+        self.0.saturating_sub(earlier.0)
+    }
+}
+
+/// The number of a board in the hall, from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct BoardNo(pub u16);
+
+impl fmt::Display for BoardNo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// Name of one game: `<round>.<board>`, with a letter behind it for a second game on the same
+/// board in the same round (`5.3`, `5.3b`). Never contains a player's name.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct GameId(pub String);
+
+impl fmt::Display for GameId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// The name of a side as it stands in payloads: `white` or `black`.
+pub const fn side_name(side: Side) -> &'static str {
+    match side {
+        Side::White => "white",
+        Side::Black => "black",
+    }
+}

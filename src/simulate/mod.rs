@@ -8,6 +8,7 @@ mod hands;
 mod mishap;
 mod noise;
 mod player;
+mod pty;
 mod scan;
 mod session;
 #[cfg(test)]
@@ -18,6 +19,7 @@ mod virtual_board;
 pub use clock::{Clock, Period, TimeControl};
 pub use games::{GamesError, PlannedGame, PlannedPly, parse_games, read_games};
 pub use noise::{Noise, UnknownNoise};
+pub use pty::{Error, Options, PtyBoard, Summary, run, run_boards};
 pub use session::Session;
 pub use truth::{Truth, TruthEvent};
 pub use virtual_board::VirtualBoard;

@@ -114,7 +114,7 @@ impl Clock {
         let ms = side.fold_wb(self.white_ms, self.black_ms);
         if self.running == Some(side) {
             ms.saturating_sub(now_ms.saturating_sub(self.since_ms))
-                .max(1)
+                .max(ms.min(1))
         } else {
             ms
         }

@@ -76,15 +76,26 @@ fn check(games: &[Arc<PlannedGame>], noise: Noise, mishaps: f64, turned: bool) {
                 assert_eq!((told, &san), (ply, &planned.san));
                 let mover = pos.turn();
                 pos.play_unchecked(planned.mv);
-                // The flip is on the wire within 300 ms and a dozen bytes.
-                while let Some((_, bytes)) = pieces.next_if(|(at, _)| *at <= line.at_ms + 330) {
-                    frames.push(&bytes);
-                    while let Some(message) = frames.next_message() {
+                // All before the press, then up to the flip: within 300 ms and a dozen bytes.
+                let (before, until) = (line.at_ms, line.at_ms + 330);
+                let mut now = 0;
+                loop {
+                    if let Some(message) = frames.next_message() {
                         match message {
                             Message::Field { square, code } => board[usize::from(square)] = code,
                             Message::Clock(ClockMessage::Times(times)) => clock = Some(times),
                             _ => {}
                         }
+                        let left = clock.map(|times| times.lever == Hand::Left);
+                        let flipped = left == Some(mover.is_black() != turned);
+                        if now > before && flipped && clock_s.is_some() {
+                            break;
+                        }
+                    } else if let Some((at, bytes)) = pieces.next_if(|(at, _)| *at <= until) {
+                        now = at;
+                        frames.push(&bytes);
+                    } else {
+                        break;
                     }
                 }
                 for (physical, code) in (0_u8..).zip(board) {

@@ -213,3 +213,42 @@ fn corpus() {
     let games: Vec<_> = games.into_iter().map(Arc::new).collect();
     check(&games, Noise::Hall, 0.01, false);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_board_answers_through_its_link() {
+    use std::io::{Read, Write};
+    let dir = tempfile::tempdir().expect("a folder");
+    let port = super::PtyBoard::open(dir.path(), 1).expect("a pty");
+    drop(port);
+    let options = super::Options {
+        boards: 2,
+        games: "unused".into(),
+        links: dir.path().to_owned(),
+        speed: 10.0,
+        seed: 1,
+        noise: Vec::new(),
+        mishaps: 0.0,
+        truth: Some(dir.path().join("truth.jsonl")),
+    };
+    let stop = tokio_util::sync::CancellationToken::new();
+    let planned = parse_games(GAMES.as_bytes(), "test.pgn").expect("games");
+    let (link, ended) = (dir.path().join("board-2"), stop.clone());
+    let reader = tokio::task::spawn_blocking(move || {
+        while !link.exists() {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        let mut port = std::fs::File::options().read(true).write(true).open(link)?;
+        port.write_all(&[0x42])?;
+        let mut dump = [0; 67];
+        port.read_exact(&mut dump)?;
+        ended.cancel();
+        Ok::<_, std::io::Error>(dump)
+    });
+    let summary = super::run_boards(&options, planned, stop)
+        .await
+        .expect("runs");
+    let dump = reader.await.expect("ends").expect("reads");
+    assert_eq!(dump[..3], [0x86, 0, 67]);
+    assert_eq!((summary.games, summary.forbidden_commands), (2, 0));
+    assert!(!dir.path().join("board-1").exists());
+}

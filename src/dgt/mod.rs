@@ -2,7 +2,13 @@
 //! and counts.
 
 mod clock;
+mod command;
+mod frame;
 mod message;
+mod square;
 
 pub use clock::{ClockAck, ClockMessage, ClockTimes, Hand, HandTime};
+pub use command::{ClockCommand, Command, Request};
+pub use frame::Frames;
 pub use message::{Battery, Message};
+pub use square::{physical_of, square_of};

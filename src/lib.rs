@@ -3,5 +3,6 @@ pub mod board;
 pub mod dgt;
 pub mod incident;
 pub mod laws;
+pub mod link;
 pub mod monitor;
 pub mod words;

@@ -375,6 +375,17 @@ proptest! {
     }
 
     #[test]
+    fn what_was_read_can_be_sent(bytes in damaged()) {
+        let mut frames = Frames::new();
+        frames.push(&bytes);
+        let seen = all(&mut frames);
+        let mut again = Frames::new();
+        again.push(&wire(&seen));
+        prop_assert_eq!(all(&mut again), seen);
+        prop_assert_eq!(again.skipped(), 0);
+    }
+
+    #[test]
     fn back_in_step_within_one_dump(
         garbage in damaged(),
         codes in proptest::array::uniform32(0..16_u8),

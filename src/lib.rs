@@ -3,6 +3,7 @@ pub mod board;
 pub mod dgt;
 pub mod incident;
 pub mod laws;
+pub mod link;
 pub mod monitor;
 pub mod simulate;
 pub mod words;

@@ -4,4 +4,5 @@ pub mod dgt;
 pub mod incident;
 pub mod laws;
 pub mod monitor;
+pub mod publish;
 pub mod words;

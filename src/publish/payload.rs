@@ -1,0 +1,266 @@
+//! Turns what a monitor says into messages of the contract (design.md 4). Pure.
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::{schema, topic::Topics};
+use crate::{
+    monitor::Output,
+    words::{At, BoardNo, GameId},
+};
+
+/// Minor number of the payload schema; rises when keys are added.
+pub const SCHEMA: u32 = 1;
+
+/// How hard a message is delivered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Qos {
+    /// QoS 0: dropped when nobody can take it now.
+    AtMostOnce,
+    /// QoS 1: kept until the broker acknowledges it.
+    AtLeastOnce,
+}
+
+/// One message for the broker.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outgoing {
+    /// Where to.
+    pub topic: String,
+    /// The broker keeps it for new subscribers.
+    pub retained: bool,
+    /// How hard it is delivered.
+    pub qos: Qos,
+    /// JSON; empty and retained: the topic is emptied.
+    pub payload: Vec<u8>,
+}
+
+impl Outgoing {
+    /// The message that empties a retained topic this daemon no longer owns, such as the one of a
+    /// closed and aged alert.
+    pub fn emptied(topic: String) -> Outgoing {
+        Outgoing {
+            topic,
+            retained: true,
+            qos: Qos::AtLeastOnce,
+            payload: Vec::new(),
+        }
+    }
+}
+
+/// What the laws room says of an alert's code, in words.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Texts {
+    /// The finding's code, kebab-case.
+    pub code: String,
+    /// Articles of the configured edition (`3.9.2`).
+    pub articles: Vec<String>,
+    /// Headline.
+    pub title: Bilingual,
+    /// What happened and what the arbiter does.
+    pub text: Bilingual,
+    /// Code of the next best explanation; used when the finding has one.
+    pub instead_code: String,
+}
+
+/// One text in both languages of the contract.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Bilingual {
+    /// English.
+    pub en: String,
+    /// Spanish.
+    pub es: String,
+}
+
+/// What a payload says beside the monitor's own words.
+#[derive(Debug, Clone, Copy)]
+pub struct Context<'a> {
+    /// The venue's topics.
+    pub topics: &'a Topics,
+    /// Names one run of the daemon.
+    pub boot: &'a str,
+    /// Number of this output; rises per board and survives a restart.
+    pub seq: u64,
+    /// Wall clock at `now`; stands as `ts` in UTC with milliseconds.
+    pub ts: Timestamp,
+    /// The same moment on the monotonic clock the outputs speak of.
+    pub now: At,
+    /// The board that speaks.
+    pub board: BoardNo,
+    /// Round, as configured.
+    pub round: Option<&'a str>,
+    /// White's name, as paired.
+    pub white: Option<&'a str>,
+    /// Black's name, as paired.
+    pub black: Option<&'a str>,
+    /// The game on the board.
+    pub game: Option<&'a GameId>,
+    /// Words for an alert; unused by every other output.
+    pub texts: &'a Texts,
+}
+
+impl<'a> Context<'a> {
+    fn head(&self) -> schema::Head<'a> {
+        schema::Head {
+            v: SCHEMA,
+            boot: self.boot,
+            seq: self.seq,
+            ts: label(self.ts),
+        }
+    }
+
+    /// The wall-clock label of a moment on the monotonic clock.
+    fn label_of(&self, at: At) -> String {
+        let ms = i64::try_from(self.now.ms_since(at)).unwrap_or(i64::MAX);
+        let moment = self.ts.as_millisecond().saturating_sub(ms);
+        label(Timestamp::from_millisecond(moment).unwrap_or(Timestamp::UNIX_EPOCH))
+    }
+}
+
+/// `2026-11-29T17:03:11.482Z`: the form of every wall-clock label in the contract.
+pub fn label(moment: Timestamp) -> String {
+    format!("{moment:.3}")
+}
+
+/// The messages that tell one output, in order. Those of one output share its `seq`; bytes for the
+/// board are nobody else's business and give none.
+pub fn messages(output: &Output, ctx: &Context<'_>) -> Vec<Outgoing> {
+    let (topics, board, head) = (ctx.topics, ctx.board, ctx.head());
+    match output {
+        Output::Write(_) => Vec::new(),
+        Output::Link(report) => vec![retained(
+            topics.link(board),
+            &schema::Link {
+                head,
+                board,
+                state: report.state,
+                serial: report.serial.as_deref(),
+                firmware: report.firmware.as_deref(),
+                battery: report.battery,
+                since: ctx.label_of(report.since),
+            },
+        )],
+        Output::State(state) => vec![retained(
+            topics.state(board),
+            &schema::State::new(head, board, state),
+        )],
+        Output::Ply(ply) => vec![event(
+            topics.moves(board),
+            &schema::Move::new(head, board, ply),
+        )],
+        Output::Retract(retraction) => vec![event(
+            topics.moves(board),
+            &schema::Retract {
+                head,
+                board,
+                game: &retraction.game,
+                retract: true,
+                back_to: retraction.back_to,
+                reason: retraction.reason,
+            },
+        )],
+        Output::Clock(view) => vec![Outgoing {
+            qos: Qos::AtMostOnce,
+            ..event(
+                topics.clock(board),
+                &schema::Clock {
+                    head,
+                    board,
+                    clock: schema::ClockNow::new(view),
+                },
+            )
+        }],
+        Output::Pgn { game, pgn } => vec![retained(
+            topics.pgn(board),
+            &schema::Pgn {
+                head,
+                board,
+                game,
+                pgn,
+            },
+        )],
+        Output::Alert { change, alert } => {
+            let object = schema::AlertObject::new(ctx, head.clone(), alert);
+            let told = schema::AlertEvent {
+                head,
+                event: *change,
+                alert: &object,
+            };
+            vec![
+                retained(topics.alert(&alert.id), &object),
+                event(topics.alert_event(), &told),
+            ]
+        }
+    }
+}
+
+/// The state of the daemon as its status topic says it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DaemonState {
+    /// Connected, and everything retained is asserted.
+    Online,
+    /// The last will: the broker lost us.
+    Offline,
+    /// Stopped on purpose.
+    Stopped,
+}
+
+/// The retained status. `seq` numbers the connections of this boot. `ts` of the last will is when
+/// the connection was made that left it: the broker cannot write a later one.
+pub fn status(
+    topics: &Topics,
+    boot: &str,
+    seq: u64,
+    ts: Timestamp,
+    state: DaemonState,
+) -> Outgoing {
+    let head = schema::Head {
+        v: SCHEMA,
+        boot,
+        seq,
+        ts: label(ts),
+    };
+    retained(topics.status(), &schema::Status { head, state })
+}
+
+/// What the info topic says of the daemon.
+#[derive(Debug, Clone, Serialize)]
+pub struct Info<'a> {
+    /// Version of Atalaya.
+    pub version: &'a str,
+    /// Numbers of the boards watched.
+    pub boards: &'a [BoardNo],
+    /// The regime, as configured (`standard`, `blitz-b2`).
+    pub regime: &'a str,
+    /// Where the contract's schema is found.
+    pub schema: &'a str,
+}
+
+/// The retained info.
+pub fn info(topics: &Topics, boot: &str, seq: u64, ts: Timestamp, info: &Info<'_>) -> Outgoing {
+    let head = schema::Head {
+        v: SCHEMA,
+        boot,
+        seq,
+        ts: label(ts),
+    };
+    retained(topics.info(), &schema::InfoObject { head, info })
+}
+
+fn retained(topic: String, payload: &impl Serialize) -> Outgoing {
+    Outgoing {
+        retained: true,
+        ..event(topic, payload)
+    }
+}
+
+fn event(topic: String, payload: &impl Serialize) -> Outgoing {
+    // only maps with other keys than strings can fail, and the schema has none
+    let payload = serde_json::to_vec(payload).expect("the schema's structs are plain JSON");
+    Outgoing {
+        topic,
+        retained: false,
+        qos: Qos::AtLeastOnce,
+        payload,
+    }
+}

@@ -5,8 +5,7 @@ use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use mqtt5::broker::{
     BrokerConfig, BrokerShutdownHandle, MqttBroker, PasswordAuthProvider, StorageBackendType,
-    StorageConfig,
-    config::{AuthConfig, WebSocketConfig},
+    StorageConfig, config::WebSocketConfig,
 };
 use thiserror::Error;
 use tokio::{task::JoinHandle, time::timeout};
@@ -97,6 +96,9 @@ impl Broker {
                 source,
             })?;
         if !settings.users.is_empty() {
+            // bound, but nobody is let in before `run`: the anonymous default never serves. The
+            // crate's own rate limiter goes with it, and should: it locks out whole addresses, and
+            // in a hall all devices may come from one
             broker = broker.with_auth_provider(Arc::new(users));
         }
         let addr = broker.local_addr().ok_or(BrokerError::NotReady)?;
@@ -158,7 +160,6 @@ fn config(settings: &BrokerSettings) -> BrokerConfig {
         .with_sys_topics_enabled(false)
         .with_storage(storage);
     config.client_channel_capacity = CLIENT_QUEUE;
-    config.auth_config = AuthConfig::new().with_allow_anonymous(settings.users.is_empty());
     config.websocket_config = settings.websocket.map(|listen| {
         WebSocketConfig::new()
             .with_bind_addresses(vec![listen])

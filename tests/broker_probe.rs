@@ -16,7 +16,11 @@ use rumqttc::{
     Packet, QoS,
 };
 use tempfile::TempDir;
-use tokio::time::{sleep, timeout};
+use tokio::{
+    io::{AsyncBufReadExt, AsyncWriteExt, BufReader},
+    net::TcpStream,
+    time::{sleep, timeout},
+};
 
 const TOPICS: usize = 4_000;
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -49,6 +53,55 @@ async fn a_real_mosquitto_passes() {
     probe(mosquitto.addr).await;
     mosquitto.stop();
     port_is_free(mosquitto.addr).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_embedded_broker_serves_browsers_on_one_path() {
+    let any = SocketAddr::from(([127, 0, 0, 1], 0));
+    let broker = Broker::start(BrokerSettings {
+        listen: any,
+        websocket: Some(any),
+        users: Vec::new(),
+    })
+    .await
+    .expect("broker starts");
+    let addr = broker.websocket_addr().expect("a websocket address");
+    let upgrade = |path| timeout(Duration::from_secs(10), upgrade(addr, path));
+    let answer = upgrade("/mqtt").await.expect("an answer in time");
+    assert!(answer.starts_with("HTTP/1.1 101"), "{answer}");
+    let answer = upgrade("/other").await.expect("an answer in time");
+    assert!(!answer.starts_with("HTTP/1.1 101"), "{answer}");
+    broker.stop().await;
+    port_is_free(addr).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_taken_port_is_an_error_that_names_it() {
+    let taken = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let addr = taken.local_addr().unwrap();
+    let started = Broker::start(BrokerSettings {
+        listen: addr,
+        websocket: None,
+        users: Vec::new(),
+    })
+    .await;
+    let error = started.err().expect("the port is taken").to_string();
+    assert!(error.contains(&addr.to_string()), "{error}");
+}
+
+/// The first line of the answer to a WebSocket upgrade.
+async fn upgrade(addr: SocketAddr, path: &str) -> String {
+    let stream = TcpStream::connect(addr).await.unwrap();
+    let mut stream = BufReader::new(stream);
+    let request = format!(
+        "GET {path} HTTP/1.1\r\nHost: {addr}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
+         Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\
+         Sec-WebSocket-Protocol: mqtt\r\n\r\n"
+    );
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut line = String::new();
+    stream.read_line(&mut line).await.unwrap();
+    line
 }
 
 async fn probe(addr: SocketAddr) {
@@ -189,7 +242,7 @@ impl Mosquitto {
             // `user root`: otherwise it gives up root and cannot read our private folder; without
             // a queue limit of 0 it drops retained messages of a QoS 1 subscriber beyond 1,000
             let text = format!(
-                "listener {} 127.0.0.1\nuser root\nallow_anonymous false\npassword_file {}\nmax_queued_messages 0\n",
+                "listener {} 127.0.0.1\nuser root\nallow_anonymous false\npassword_file {}\nmax_queued_messages 0\nlog_dest none\n",
                 addr.port(),
                 users.display()
             );
@@ -200,7 +253,7 @@ impl Mosquitto {
                 .spawn()
                 .expect("mosquitto starts");
             for _ in 0..250 {
-                if tokio::net::TcpStream::connect(addr).await.is_ok() {
+                if TcpStream::connect(addr).await.is_ok() {
                     return Some(Mosquitto {
                         child,
                         addr,

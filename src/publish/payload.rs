@@ -264,3 +264,116 @@ fn event(topic: String, payload: &impl Serialize) -> Outgoing {
         payload,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::{
+        incident::ClockAt,
+        monitor::{ClockView, FinalPly, LinkReport, LinkState, Retraction},
+        words::Side,
+    };
+
+    fn said(output: &Output) -> Vec<(Outgoing, Value)> {
+        let topics = Topics::new("atalaya", "hall-1").unwrap();
+        let game = GameId("5.3".to_owned());
+        let context = Context {
+            topics: &topics,
+            boot: "b1",
+            seq: 7,
+            ts: "2026-11-29T17:03:11.482999Z".parse().unwrap(),
+            now: At(60_000),
+            board: BoardNo(3),
+            round: Some("5"),
+            white: Some("W"),
+            black: None,
+            game: Some(&game),
+            texts: &Texts::default(),
+        };
+        let parsed = |message: Outgoing| {
+            let json = serde_json::from_slice(&message.payload).unwrap();
+            (message, json)
+        };
+        messages(output, &context).into_iter().map(parsed).collect()
+    }
+
+    fn one(output: &Output) -> (Outgoing, Value) {
+        let mut all = said(output);
+        assert_eq!(all.len(), 1);
+        all.remove(0)
+    }
+
+    #[test]
+    fn a_link_says_since_when_on_the_wall() {
+        let (message, json) = one(&Output::Link(LinkReport {
+            state: LinkState::Silent,
+            serial: Some("3000147740".to_owned()),
+            firmware: None,
+            battery: Some(80),
+            since: At(58_500),
+        }));
+        assert!(message.retained);
+        assert_eq!(message.topic, "atalaya/v1/hall-1/board/3/link");
+        assert_eq!(
+            json,
+            json!({"v": 1, "boot": "b1", "seq": 7, "ts": "2026-11-29T17:03:11.482Z", "board": 3,
+                "state": "silent", "serial": "3000147740", "firmware": null, "battery": 80,
+                "since": "2026-11-29T17:03:09.982Z"})
+        );
+    }
+
+    #[test]
+    fn a_ply_and_its_retraction_go_the_same_way() {
+        let game = GameId("5.3".to_owned());
+        let (played, json) = one(&Output::Ply(FinalPly {
+            game: game.clone(),
+            ply: 33,
+            side: Side::White,
+            san: "Nf3".to_owned(),
+            uci: "g1f3".to_owned(),
+            fen: "fen".to_owned(),
+            clock_s: None,
+            irregular: true,
+            at: At(1),
+        }));
+        assert_eq!(
+            json,
+            json!({"v": 1, "boot": "b1", "seq": 7, "ts": "2026-11-29T17:03:11.482Z", "board": 3,
+                "game": "5.3", "ply": 33, "side": "white", "san": "Nf3", "uci": "g1f3",
+                "fen": "fen", "clock": null, "irregular": true})
+        );
+        let (retracted, json) = one(&Output::Retract(Retraction {
+            game,
+            back_to: 32,
+            reason: "takeback",
+            at: At(1),
+        }));
+        assert_eq!(json["retract"], true);
+        assert_eq!(json["back_to"], 32);
+        assert_eq!(json["reason"], "takeback");
+        assert_eq!(played.topic, retracted.topic);
+        assert!(!played.retained && !retracted.retained);
+    }
+
+    #[test]
+    fn a_clock_may_be_dropped_and_bytes_are_nobodys_business() {
+        let (message, json) = one(&Output::Clock(ClockView {
+            at: ClockAt {
+                white_s: Some(5),
+                black_s: None,
+                running: None,
+            },
+            connected: true,
+        }));
+        assert_eq!(message.qos, Qos::AtMostOnce);
+        assert!(!message.retained);
+        assert_eq!(
+            json,
+            json!({"v": 1, "boot": "b1", "seq": 7, "ts": "2026-11-29T17:03:11.482Z", "board": 3,
+                "white_s": 5, "black_s": null, "running": null, "connected": true})
+        );
+        assert!(said(&Output::Write(vec![0x42])).is_empty());
+    }
+}

@@ -5,7 +5,8 @@ mod support;
 use std::{collections::BTreeSet, net::SocketAddr, time::Duration};
 
 use atalaya::{
-    incident::ClockAt,
+    incident::{Alert, AlertChange, ClockAt, Level, Remedy, Status, Window},
+    laws::{Certainty, Code, Finding},
     monitor::{BoardState, ClockView, FinalPly, LinkReport, LinkState, Output, Phase},
     publish::{
         Broker, BrokerSettings, ClientSettings, Context, Outgoing, Publisher, Texts, Topics,
@@ -36,14 +37,17 @@ async fn what_a_board_says_arrives() {
     daemon.say(1, &Output::State(Box::new(state())));
     daemon.say(2, &Output::Ply(ply(1)));
     daemon.say(3, &Output::Clock(clock()));
+    daemon.say(
+        4,
+        &Output::Alert {
+            change: AlertChange::Raised,
+            alert: Box::new(alert()),
+        },
+    );
     let clock_topic = "atalaya/v1/hall-1/board/3/clock";
-    wait(&mut witness, |seen| {
-        seen.iter().any(|s| s.topic == clock_topic)
-    });
-    wait(&mut witness, |seen| {
-        seen.iter()
-            .any(|s| s.topic == "atalaya/v1/hall-1/board/3/move")
-    });
+    for topic in [clock_topic, "atalaya/v1/hall-1/alert-event"] {
+        wait(&mut witness, |seen| seen.iter().any(|s| s.topic == topic));
+    }
 
     let status = witness.latest("atalaya/v1/hall-1/status").unwrap().json();
     assert_eq!(status["state"], "online");
@@ -64,6 +68,19 @@ async fn what_a_board_says_arrives() {
     assert_eq!(played["ts"], "2026-11-29T17:03:11.482Z");
     let times = witness.latest(clock_topic).unwrap().json();
     assert_eq!(times["white_s"], 312);
+
+    let raised = witness
+        .latest("atalaya/v1/hall-1/alert/b3-9f2c")
+        .unwrap()
+        .json();
+    assert_eq!(raised["code"], "king-left-in-check");
+    assert_eq!(raised["remedy"]["add_s"]["black"], 120);
+    let event = witness
+        .latest("atalaya/v1/hall-1/alert-event")
+        .unwrap()
+        .json();
+    assert_eq!(event["event"], "raised");
+    assert_eq!(event["alert"], raised);
 
     let late = block_in_place(|| Subscriber::start(broker.addr())).unwrap();
     let topics: BTreeSet<_> = late
@@ -357,6 +374,40 @@ fn link() -> LinkReport {
         firmware: Some("1.8".to_owned()),
         battery: None,
         since: At(4_000),
+    }
+}
+
+fn alert() -> Alert {
+    Alert {
+        id: "b3-9f2c".to_owned(),
+        rev: 1,
+        raised: At(9_500),
+        finding: Finding {
+            code: Code::KingLeftInCheck,
+            side: Side::White,
+            certainty: Certainty::Certain,
+            squares: vec![shakmaty::Square::G1, shakmaty::Square::F3],
+            played: "Ng1-f3".to_owned(),
+            instead: None,
+        },
+        level: Level::Urgent,
+        status: Status::Open,
+        window: Window::UntilReply,
+        ply: 2,
+        move_text: "2. Nf3".to_owned(),
+        fen: ply(1).fen,
+        placement: "rnbqkbnr/pppppppp/8/8/4P3/5N2/PPPP1PPP/RNBQKB1R".to_owned(),
+        clock_at_turn_start: clock().at,
+        clock_at_press: clock().at,
+        clock: clock().at,
+        pressed: Some(At(9_400)),
+        offences: (0, 0),
+        remedy: Remedy {
+            restore: Some(ply(1).fen),
+            add_s: Some((Side::Black, 120)),
+            remove_increment_s: None,
+            touch_move: vec![shakmaty::Square::G1],
+        },
     }
 }
 

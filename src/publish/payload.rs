@@ -50,16 +50,12 @@ impl Outgoing {
 /// What the laws room says of an alert's code, in words.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Texts {
-    /// The finding's code, kebab-case.
-    pub code: String,
     /// Articles of the configured edition (`3.9.2`).
     pub articles: Vec<String>,
     /// Headline.
     pub title: Bilingual,
     /// What happened and what the arbiter does.
     pub text: Bilingual,
-    /// Code of the next best explanation; used when the finding has one.
-    pub instead_code: String,
 }
 
 /// One text in both languages of the contract.
@@ -268,13 +264,27 @@ fn event(topic: String, payload: &impl Serialize) -> Outgoing {
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
+    use shakmaty::Square;
 
     use super::*;
     use crate::{
-        incident::ClockAt,
+        incident::{Alert, AlertChange, ClockAt, Level, Remedy, Status, Window},
+        laws::{Certainty, Code, Finding, Instead},
         monitor::{ClockView, FinalPly, LinkReport, LinkState, Retraction},
         words::Side,
     };
+
+    fn texts() -> Texts {
+        let both = |en: &str, es: &str| Bilingual {
+            en: en.to_owned(),
+            es: es.to_owned(),
+        };
+        Texts {
+            articles: vec!["3.9.2".to_owned()],
+            title: both("In check", "En jaque"),
+            text: both("Still in check.", "Sigue en jaque."),
+        }
+    }
 
     fn said(output: &Output) -> Vec<(Outgoing, Value)> {
         let topics = Topics::new("atalaya", "hall-1").unwrap();
@@ -290,7 +300,7 @@ mod tests {
             white: Some("W"),
             black: None,
             game: Some(&game),
-            texts: &Texts::default(),
+            texts: &texts(),
         };
         let parsed = |message: Outgoing| {
             let json = serde_json::from_slice(&message.payload).unwrap();
@@ -355,6 +365,85 @@ mod tests {
         assert_eq!(json["reason"], "takeback");
         assert_eq!(played.topic, retracted.topic);
         assert!(!played.retained && !retracted.retained);
+    }
+
+    #[test]
+    fn an_alert_is_the_contract_s_example() {
+        let squares = vec![Square::E1, Square::E2];
+        let clock = ClockAt {
+            white_s: Some(312),
+            black_s: Some(287),
+            running: Some(Side::Black),
+        };
+        let alert = Alert {
+            id: "b3-9f2c".to_owned(),
+            rev: 2,
+            raised: At(59_000),
+            finding: Finding {
+                code: Code::KingLeftInCheck,
+                side: Side::White,
+                certainty: Certainty::Certain,
+                squares: vec![Square::G1, Square::F3],
+                played: "Ng1-f3".to_owned(),
+                instead: Some(Instead {
+                    code: Code::PieceMissingAtPress,
+                    squares: squares.clone(),
+                }),
+            },
+            level: Level::Urgent,
+            status: Status::Open,
+            window: Window::UntilReply,
+            ply: 33,
+            move_text: "17. Nf3".to_owned(),
+            fen: "legal".to_owned(),
+            placement: "seen".to_owned(),
+            clock_at_turn_start: ClockAt::default(),
+            clock_at_press: clock,
+            clock,
+            pressed: Some(At(59_000)),
+            offences: (0, 1),
+            remedy: Remedy {
+                restore: Some("legal".to_owned()),
+                add_s: Some((Side::Black, 120)),
+                remove_increment_s: Some(30),
+                touch_move: vec![Square::G1],
+            },
+        };
+        let output = Output::Alert {
+            change: AlertChange::Raised,
+            alert: Box::new(alert),
+        };
+        let all = said(&output);
+        let [(kept, object), (told, event)] = all.as_slice() else {
+            panic!("two messages, not {}", all.len());
+        };
+        assert_eq!(kept.topic, "atalaya/v1/hall-1/alert/b3-9f2c");
+        assert!(kept.retained);
+        let then = json!({"white_s": null, "black_s": null, "running": null});
+        let now = json!({"white_s": 312, "black_s": 287, "running": "black"});
+        assert_eq!(
+            *object,
+            json!({"v": 1, "boot": "b1", "seq": 7, "ts": "2026-11-29T17:03:11.482Z",
+                "id": "b3-9f2c", "rev": 2, "board": 3, "game": "5.3", "round": "5",
+                "white": "W", "black": null, "code": "king-left-in-check",
+                "articles": ["3.9.2"], "side": "white", "certainty": "certain",
+                "level": "urgent", "status": "open", "window": "until-reply", "ply": 33,
+                "move": "17. Nf3", "fen": "legal", "placement": "seen",
+                "squares": ["g1", "f3"],
+                "clock": {"white_s": 312, "black_s": 287, "running": "black",
+                    "at_turn_start": then, "at_press": now},
+                "offences": {"white": 0, "black": 1},
+                "remedy": {"restore": "legal", "add_s": {"black": 120},
+                    "remove_increment_s": 30, "outcome": null, "touch_move": ["g1"]},
+                "title": {"en": "In check", "es": "En jaque"},
+                "text": {"en": "Still in check.", "es": "Sigue en jaque."},
+                "instead": {"code": "piece-missing-at-press", "squares": ["e1", "e2"]},
+                "claimed_by": null, "expires": null})
+        );
+        assert_eq!(told.topic, "atalaya/v1/hall-1/alert-event");
+        assert!(!told.retained);
+        assert_eq!(event["event"], "raised");
+        assert_eq!(event["alert"], *object);
     }
 
     #[test]

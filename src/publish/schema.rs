@@ -6,7 +6,7 @@ use shakmaty::Square;
 use super::payload::{Bilingual, Context, DaemonState, Info};
 use crate::{
     incident::{Alert, AlertChange, ClockAt, Level, Status as AlertStatus, Window},
-    laws::Certainty,
+    laws::{Certainty, Code},
     monitor::{BoardState, ClockView, FinalPly, LinkState, Phase},
     words::{BoardNo, GameId, Side, side_name},
 };
@@ -228,7 +228,7 @@ pub(super) struct AlertObject<'a> {
     round: Option<&'a str>,
     white: Option<&'a str>,
     black: Option<&'a str>,
-    code: &'a str,
+    code: Code,
     articles: &'a [String],
     side: &'static str,
     certainty: Certainty,
@@ -246,7 +246,7 @@ pub(super) struct AlertObject<'a> {
     remedy: Remedy<'a>,
     title: &'a Bilingual,
     text: &'a Bilingual,
-    instead: Option<Instead<'a>>,
+    instead: Option<Instead>,
     claimed_by: Option<&'a str>,
     expires: Option<&'a str>,
 }
@@ -263,7 +263,7 @@ impl<'a> AlertObject<'a> {
             round: ctx.round,
             white: ctx.white,
             black: ctx.black,
-            code: &texts.code,
+            code: finding.code,
             articles: &texts.articles,
             side: side_name(finding.side),
             certainty: finding.certainty,
@@ -291,7 +291,7 @@ impl<'a> AlertObject<'a> {
             title: &texts.title,
             text: &texts.text,
             instead: finding.instead.as_ref().map(|instead| Instead {
-                code: &texts.instead_code,
+                code: instead.code,
                 squares: names(&instead.squares),
             }),
             claimed_by: None,
@@ -338,8 +338,8 @@ impl AddSeconds {
 }
 
 #[derive(Serialize)]
-struct Instead<'a> {
-    code: &'a str,
+struct Instead {
+    code: Code,
     squares: Vec<String>,
 }
 

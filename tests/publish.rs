@@ -9,7 +9,7 @@ use atalaya::{
     laws::{Certainty, Code, Finding},
     monitor::{BoardState, ClockView, FinalPly, LinkReport, LinkState, Output, Phase},
     publish::{
-        Broker, BrokerSettings, ClientSettings, Context, Outgoing, Publisher, Texts, Topics,
+        Broker, BrokerSettings, ClientSettings, Context, Outgoing, Publisher, Texts, Topics, User,
         channel, messages,
     },
     words::{At, BoardNo, GameId, Side},
@@ -101,8 +101,8 @@ async fn what_a_board_says_arrives() {
 
     daemon.stop().await;
     wait(&mut witness, |seen| {
-        seen.last()
-            .is_some_and(|s| s.payload.contains(r#""state":"stopped""#))
+        seen.iter()
+            .any(|s| s.payload.contains(r#""state":"stopped""#))
     });
     witness.drain(Duration::from_millis(300));
     let status = witness.latest("atalaya/v1/hall-1/status").unwrap().json();
@@ -191,6 +191,30 @@ async fn no_move_is_lost_across_a_broker_that_dies() {
     second.stop().await;
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_daemon_logs_in_and_survives_a_refusal() {
+    let mut settings = settings(any_port());
+    settings.users.push(User {
+        name: "atalaya".to_owned(),
+        password: "torre-7".to_owned(),
+    });
+    let broker = Broker::start(settings).await.expect("broker starts");
+    let login = |password: &str| Some(("atalaya".to_owned(), password.to_owned()));
+    let refused = Daemon::log_in(broker.addr(), login("wrong"));
+    let daemon = Daemon::log_in(broker.addr(), login("torre-7"));
+    daemon.connected().await;
+    assert!(!*refused.publisher.connected().borrow());
+    refused.say(1, &Output::Clock(clock()));
+    assert_eq!(
+        refused.publisher.dropped(),
+        1,
+        "nobody waits for an old clock"
+    );
+    refused.stop().await;
+    daemon.stop().await;
+    broker.stop().await;
+}
+
 /// The plies seen, in order of their first delivery.
 fn first_deliveries<'a>(seen: impl Iterator<Item = &'a support::Seen>) -> Vec<u64> {
     let mut known = BTreeSet::new();
@@ -219,12 +243,16 @@ struct Daemon {
 
 impl Daemon {
     fn start(broker: SocketAddr) -> Daemon {
+        Daemon::log_in(broker, None)
+    }
+
+    fn log_in(broker: SocketAddr, login: Option<(String, String)>) -> Daemon {
         let topics = Topics::new("atalaya", "hall-1").unwrap();
         let (publisher, actor) = channel(ClientSettings {
             host: broker.ip().to_string(),
             port: broker.port(),
             client_id: "atalaya-hall-1".to_owned(),
-            login: None,
+            login,
             keep_alive: Duration::from_secs(5),
             topics: topics.clone(),
             boot: "b00t".to_owned(),
@@ -319,11 +347,7 @@ impl Gate {
 }
 
 async fn start_broker(listen: SocketAddr) -> Broker {
-    let settings = BrokerSettings {
-        listen,
-        websocket: None,
-        users: Vec::new(),
-    };
+    let settings = settings(listen);
     for _ in 0..100 {
         match Broker::start(settings.clone()).await {
             Ok(broker) => return broker,
@@ -332,6 +356,14 @@ async fn start_broker(listen: SocketAddr) -> Broker {
         }
     }
     panic!("no broker on {listen}");
+}
+
+fn settings(listen: SocketAddr) -> BrokerSettings {
+    BrokerSettings {
+        listen,
+        websocket: None,
+        users: Vec::new(),
+    }
 }
 
 fn any_port() -> SocketAddr {

@@ -162,14 +162,14 @@ async fn no_move_is_lost_across_a_broker_that_dies() {
     };
     let daemon = Daemon::start(gate.addr);
     daemon.connected().await;
-    for n in 1..=200 {
+    for n in 1..=350 {
         daemon.say(n.into(), &Output::Ply(ply(n)));
     }
     // in the middle of that burst the line is cut; what the broker has acknowledged it must still
     // hand on, so it dies only when the witness has fallen silent
     wait(&mut before, |seen| moves(seen.iter()).len() >= 20);
     gate.point(None);
-    for n in 201..=400 {
+    for n in 351..=450 {
         daemon.say(n.into(), &Output::Ply(ply(n)));
     }
     block_in_place(|| before.drain(Duration::from_millis(500)));
@@ -178,7 +178,7 @@ async fn no_move_is_lost_across_a_broker_that_dies() {
     let second = start_broker(any_port()).await;
     let mut after = block_in_place(|| Subscriber::start(second.addr())).unwrap();
     gate.point(Some(second.addr()));
-    for n in 401..=500 {
+    for n in 451..=500 {
         daemon.say(n.into(), &Output::Ply(ply(n)));
     }
     wait(&mut after, |seen| moves(seen.iter()).contains(&500));

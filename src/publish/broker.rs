@@ -15,8 +15,10 @@ use super::client::MAX_PACKET;
 /// Connections at once: arbiters' devices, relays and the daemon itself, with room to spare.
 const MAX_CLIENTS: usize = 512;
 /// A whole hall's retained topics must fit in one new subscriber's queue (1,000 boards, 3 each, and
-/// alerts); the crate drops what does not.
+/// alerts); the crate drops QoS 0 messages that do not.
 const CLIENT_QUEUE: usize = 20_000;
+/// How long messages wait for a device that asked for it; the crate's default is for ever.
+const SESSION: Duration = Duration::from_secs(24 * 60 * 60);
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Why the broker does not run.
@@ -157,6 +159,7 @@ fn config(settings: &BrokerSettings) -> BrokerConfig {
         .with_bind_address(settings.listen)
         .with_max_clients(MAX_CLIENTS)
         .with_max_packet_size(2 * MAX_PACKET)
+        .with_session_expiry(SESSION)
         .with_sys_topics_enabled(false)
         .with_storage(storage);
     config.client_channel_capacity = CLIENT_QUEUE;

@@ -113,6 +113,7 @@ pub fn channel(settings: ClientSettings) -> (Publisher, Actor) {
         dropped: Arc::clone(&dropped),
         outbox: Outbox::new(),
         connections: 0,
+        complaint: None,
     };
     let publisher = Publisher {
         inbox,
@@ -130,6 +131,8 @@ pub struct Actor {
     dropped: Arc<AtomicU64>,
     outbox: Outbox,
     connections: u64,
+    /// Why there is no connection, as last logged.
+    complaint: Option<String>,
 }
 
 /// How a connection ended.
@@ -144,7 +147,6 @@ impl Actor {
     pub async fn run(mut self, stop: CancellationToken) {
         let mut pause = FIRST_PAUSE;
         loop {
-            let began = Instant::now();
             let mut epoch = Epoch::open(self.options());
             let end = self.serve(&mut epoch, &stop).await;
             if matches!(end, End::Stop) {
@@ -155,7 +157,10 @@ impl Actor {
             if matches!(end, End::Stop) {
                 return;
             }
-            if began.elapsed() > GOOD_LIFE {
+            if epoch
+                .connected
+                .is_some_and(|since| since.elapsed() > GOOD_LIFE)
+            {
                 pause = FIRST_PAUSE;
             }
             // jitter, so that the daemons of many venues do not all come back at once
@@ -214,6 +219,8 @@ impl Actor {
         match progress {
             Progress::Connected => {
                 self.connections += 1;
+                self.complaint = None;
+                epoch.connected = Some(Instant::now());
                 let online = self.status(DaemonState::Online);
                 self.outbox.connected(online);
                 self.connected_now.send_replace(true);
@@ -230,7 +237,8 @@ impl Actor {
                     self.outbox.acked(k);
                 }
             }
-            Progress::Said => {}
+            Progress::Disconnected => {}
+            Progress::Broken(why) => self.complain(why),
         }
     }
 
@@ -271,7 +279,7 @@ impl Actor {
         }
         if epoch.client.try_disconnect().is_ok() {
             while let Ok(Some(progress)) = timeout_at(deadline, epoch.progress()).await {
-                if matches!(progress, Progress::Said) {
+                if matches!(progress, Progress::Disconnected) {
                     return;
                 }
             }
@@ -305,6 +313,15 @@ impl Actor {
         options
     }
 
+    /// One warning for one reason: a broker away for a night must not fill the log.
+    fn complain(&mut self, why: String) {
+        if self.complaint.as_ref() != Some(&why) {
+            let ClientSettings { host, port, .. } = &self.settings;
+            tracing::warn!(host, port, why, "no connection to the broker; trying again");
+            self.complaint = Some(why);
+        }
+    }
+
     fn count_dropped(&self) {
         self.dropped.fetch_add(1, Ordering::Relaxed);
     }
@@ -319,7 +336,9 @@ enum Progress {
     /// PUBACK for this packet id.
     Acked(u16),
     /// DISCONNECT left.
-    Said,
+    Disconnected,
+    /// The connection failed, or was refused, and why.
+    Broken(String),
 }
 
 /// One connection: its client, its event loop in a task of its own (a poll dropped half-way would
@@ -328,6 +347,7 @@ struct Epoch {
     client: AsyncClient,
     progress: mpsc::UnboundedReceiver<Progress>,
     poller: JoinHandle<()>,
+    connected: Option<Instant>,
     handed: u64,
     unsent: VecDeque<u64>,
     unacked: HashMap<u16, u64>,
@@ -344,6 +364,7 @@ impl Epoch {
             client,
             progress,
             poller: tokio::spawn(poll(event_loop, report)),
+            connected: None,
             handed: 0,
             unsent: VecDeque::new(),
             unacked: HashMap::new(),
@@ -395,10 +416,11 @@ async fn poll(mut event_loop: EventLoop, report: mpsc::UnboundedSender<Progress>
             Ok(Event::Incoming(Packet::PubAck(ack))) => Progress::Acked(ack.pkid),
             // packet id 0 is QoS 0, which nobody acknowledges
             Ok(Event::Outgoing(rumqttc::Outgoing::Publish(id))) if id != 0 => Progress::Sent(id),
-            Ok(Event::Outgoing(rumqttc::Outgoing::Disconnect)) => Progress::Said,
+            Ok(Event::Outgoing(rumqttc::Outgoing::Disconnect)) => Progress::Disconnected,
             Ok(_) => continue,
             Err(error) => {
-                tracing::warn!(%error, "no connection to the broker; trying again");
+                // the actor may be gone already, when it is stopping
+                let _ = report.send(Progress::Broken(error.to_string()));
                 return;
             }
         };

@@ -192,6 +192,29 @@ async fn no_move_is_lost_across_a_broker_that_dies() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_line_that_falls_silent_is_given_up_and_loses_nothing() {
+    let broker = start_broker(any_port()).await;
+    let gate = Gate::open(broker.addr()).await;
+    let Some(mut witness) = Subscriber::start(broker.addr()) else {
+        return;
+    };
+    let daemon = Daemon::start(gate.addr);
+    daemon.connected().await;
+    for n in 1..=100 {
+        daemon.say(n.into(), &Output::Ply(ply(n)));
+    }
+    wait(&mut witness, |seen| moves(seen.iter()).len() >= 10);
+    gate.freeze();
+    for n in 101..=200 {
+        daemon.say(n.into(), &Output::Ply(ply(n)));
+    }
+    wait(&mut witness, |seen| moves(seen.iter()).len() == 200);
+    assert!(first_deliveries(witness.seen.iter()).is_sorted());
+    daemon.stop().await;
+    broker.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_daemon_logs_in_and_survives_a_refusal() {
     let mut settings = settings(any_port());
     settings.users.push(User {
@@ -253,7 +276,7 @@ impl Daemon {
             port: broker.port(),
             client_id: "atalaya-hall-1".to_owned(),
             login,
-            keep_alive: Duration::from_secs(5),
+            keep_alive: Duration::from_secs(1),
             topics: topics.clone(),
             boot: "b00t".to_owned(),
         });
@@ -315,6 +338,7 @@ impl Daemon {
 struct Gate {
     addr: SocketAddr,
     target: watch::Sender<Option<SocketAddr>>,
+    ice: watch::Sender<()>,
 }
 
 impl Gate {
@@ -322,9 +346,12 @@ impl Gate {
         let listener = TcpListener::bind(any_port()).await.unwrap();
         let addr = listener.local_addr().unwrap();
         let (target, now) = watch::channel(Some(target));
+        let (ice, freezing) = watch::channel(());
         tokio::spawn(async move {
             while let Ok((mut client, _)) = listener.accept().await {
                 let mut now = now.clone();
+                let mut freezing = freezing.clone();
+                freezing.borrow_and_update();
                 let Some(broker) = *now.borrow_and_update() else {
                     continue;
                 };
@@ -333,11 +360,18 @@ impl Gate {
                     tokio::select! {
                         _ = copy_bidirectional(&mut client, &mut broker) => {}
                         _ = now.changed() => {}
+                        // both ends stay open and nothing passes
+                        _ = freezing.changed() => sleep(2 * PATIENCE).await,
                     }
                 });
             }
         });
-        Gate { addr, target }
+        Gate { addr, target, ice }
+    }
+
+    /// What passes now falls silent without a word; new connections are let through.
+    fn freeze(&self) {
+        self.ice.send_replace(());
     }
 
     /// Cuts what passes and leads elsewhere; nowhere with `None`.

@@ -3,14 +3,20 @@
 mod castling;
 mod catalogue;
 mod en_passant;
+mod explain;
 mod finding;
 mod geometry;
 mod hints;
 mod judge;
+mod remedy;
+mod rows;
 mod turn;
 
 pub use catalogue::{Code, UnknownCode};
+pub use explain::{Lang, describe, explain};
 pub use finding::{Certainty, Finding, Instead};
 pub use hints::hints;
 pub use judge::{judge, late_placement, out_of_turn};
+pub use remedy::{Regime, UnknownRegime, remedy};
+pub use rows::{Counts, Edition, Row, Words};
 pub use turn::{Edge, Past, Stand, Turn};

@@ -6,10 +6,10 @@ use std::{collections::BTreeSet, net::SocketAddr, time::Duration};
 
 use atalaya::{
     incident::{Alert, AlertChange, ClockAt, Level, Remedy, Status, Window},
-    laws::{Certainty, Code, Finding},
+    laws::{Certainty, Code, Edition, Finding},
     monitor::{BoardState, ClockView, FinalPly, LinkReport, LinkState, Output, Phase},
     publish::{
-        Broker, BrokerSettings, ClientSettings, Context, Outgoing, Publisher, Texts, Topics, User,
+        Broker, BrokerSettings, ClientSettings, Context, Outgoing, Publisher, Topics, User,
         channel, messages,
     },
     words::{At, BoardNo, GameId, Side},
@@ -303,7 +303,7 @@ impl Daemon {
             white: Some("Menchik, Vera"),
             black: Some("Graf, Sonja"),
             game: Some(&game),
-            texts: &Texts::default(),
+            edition: Edition::E2023,
         };
         self.publisher.send(messages(output, &context));
     }

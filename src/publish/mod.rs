@@ -10,5 +10,5 @@ pub mod topic;
 pub use broker::{Broker, BrokerError, BrokerSettings, User};
 pub use client::{Actor, ClientSettings, Publisher, channel};
 pub use outbox::Outbox;
-pub use payload::{Context, Outgoing, Qos, Texts, messages};
+pub use payload::{Context, Outgoing, Qos, messages};
 pub use topic::{TopicError, Topics};

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::{schema, topic::Topics};
 use crate::{
+    laws::Edition,
     monitor::Output,
     words::{At, BoardNo, GameId},
 };
@@ -47,26 +48,6 @@ impl Outgoing {
     }
 }
 
-/// What the laws room says of an alert's code, in words.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Texts {
-    /// Articles of the configured edition (`3.9.2`).
-    pub articles: Vec<String>,
-    /// Headline.
-    pub title: Bilingual,
-    /// What happened and what the arbiter does.
-    pub text: Bilingual,
-}
-
-/// One text in both languages of the contract.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Bilingual {
-    /// English.
-    pub en: String,
-    /// Spanish.
-    pub es: String,
-}
-
 /// What a payload says beside the monitor's own words.
 #[derive(Debug, Clone, Copy)]
 pub struct Context<'a> {
@@ -90,8 +71,8 @@ pub struct Context<'a> {
     pub black: Option<&'a str>,
     /// The game on the board.
     pub game: Option<&'a GameId>,
-    /// Words for an alert; unused by every other output.
-    pub texts: &'a Texts,
+    /// Edition of the Laws that numbers an alert's articles.
+    pub edition: Edition,
 }
 
 impl<'a> Context<'a> {
@@ -269,22 +250,10 @@ mod tests {
     use super::*;
     use crate::{
         incident::{Alert, AlertChange, ClockAt, Level, Remedy, Status, Window},
-        laws::{Certainty, Code, Finding, Instead},
+        laws::{Certainty, Code, Finding, Instead, Lang, describe},
         monitor::{ClockView, FinalPly, LinkReport, LinkState, Retraction},
         words::Side,
     };
-
-    fn texts() -> Texts {
-        let both = |en: &str, es: &str| Bilingual {
-            en: en.to_owned(),
-            es: es.to_owned(),
-        };
-        Texts {
-            articles: vec!["3.9.2".to_owned()],
-            title: both("In check", "En jaque"),
-            text: both("Still in check.", "Sigue en jaque."),
-        }
-    }
 
     fn said(output: &Output) -> Vec<(Outgoing, Value)> {
         let topics = Topics::new("atalaya", "hall-1").unwrap();
@@ -300,7 +269,7 @@ mod tests {
             white: Some("W"),
             black: None,
             game: Some(&game),
-            texts: &texts(),
+            edition: Edition::E2023,
         };
         let parsed = |message: Outgoing| {
             let json = serde_json::from_slice(&message.payload).unwrap();
@@ -409,6 +378,10 @@ mod tests {
                 touch_move: vec![Square::G1],
             },
         };
+        let words = |lang| describe(&alert.finding, lang, Edition::E2023);
+        let (en, es) = (words(Lang::En), words(Lang::Es));
+        let articles = Code::KingLeftInCheck.row().articles(Edition::E2023);
+        assert!(articles.contains(&"3.9.2"), "{articles:?}");
         let output = Output::Alert {
             change: AlertChange::Raised,
             alert: Box::new(alert),
@@ -426,7 +399,7 @@ mod tests {
             json!({"v": 1, "boot": "b1", "seq": 7, "ts": "2026-11-29T17:03:11.482Z",
                 "id": "b3-9f2c", "rev": 2, "board": 3, "game": "5.3", "round": "5",
                 "white": "W", "black": null, "code": "king-left-in-check",
-                "articles": ["3.9.2"], "side": "white", "certainty": "certain",
+                "articles": articles, "side": "white", "certainty": "certain",
                 "level": "urgent", "status": "open", "window": "until-reply", "ply": 33,
                 "move": "17. Nf3", "fen": "legal", "placement": "seen",
                 "squares": ["g1", "f3"],
@@ -435,8 +408,8 @@ mod tests {
                 "offences": {"white": 0, "black": 1},
                 "remedy": {"restore": "legal", "add_s": {"black": 120},
                     "remove_increment_s": 30, "outcome": null, "touch_move": ["g1"]},
-                "title": {"en": "In check", "es": "En jaque"},
-                "text": {"en": "Still in check.", "es": "Sigue en jaque."},
+                "title": {"en": en.0, "es": es.0},
+                "text": {"en": en.1, "es": es.1},
                 "instead": {"code": "piece-missing-at-press", "squares": ["e1", "e2"]},
                 "claimed_by": null, "expires": null})
         );

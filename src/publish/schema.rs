@@ -3,10 +3,10 @@
 use serde::Serialize;
 use shakmaty::Square;
 
-use super::payload::{Bilingual, Context, DaemonState, Info};
+use super::payload::{Context, DaemonState, Info};
 use crate::{
     incident::{Alert, AlertChange, ClockAt, Level, Status as AlertStatus, Window},
-    laws::{Certainty, Code},
+    laws::{Certainty, Code, Lang, describe},
     monitor::{BoardState, ClockView, FinalPly, LinkState, Phase},
     words::{BoardNo, GameId, Side, side_name},
 };
@@ -229,7 +229,7 @@ pub(super) struct AlertObject<'a> {
     white: Option<&'a str>,
     black: Option<&'a str>,
     code: Code,
-    articles: &'a [String],
+    articles: Vec<&'static str>,
     side: &'static str,
     certainty: Certainty,
     level: Level,
@@ -244,8 +244,8 @@ pub(super) struct AlertObject<'a> {
     clock: AlertClock,
     offences: Offences,
     remedy: Remedy<'a>,
-    title: &'a Bilingual,
-    text: &'a Bilingual,
+    title: Bilingual,
+    text: Bilingual,
     instead: Option<Instead>,
     claimed_by: Option<&'a str>,
     expires: Option<&'a str>,
@@ -253,7 +253,9 @@ pub(super) struct AlertObject<'a> {
 
 impl<'a> AlertObject<'a> {
     pub fn new(ctx: &Context<'a>, head: Head<'a>, alert: &'a Alert) -> AlertObject<'a> {
-        let (finding, texts, remedy) = (&alert.finding, ctx.texts, &alert.remedy);
+        let (finding, remedy) = (&alert.finding, &alert.remedy);
+        let (title_en, text_en) = describe(finding, Lang::En, ctx.edition);
+        let (title_es, text_es) = describe(finding, Lang::Es, ctx.edition);
         AlertObject {
             head,
             id: &alert.id,
@@ -264,7 +266,7 @@ impl<'a> AlertObject<'a> {
             white: ctx.white,
             black: ctx.black,
             code: finding.code,
-            articles: &texts.articles,
+            articles: finding.code.row().articles(ctx.edition),
             side: side_name(finding.side),
             certainty: finding.certainty,
             level: alert.level,
@@ -288,8 +290,14 @@ impl<'a> AlertObject<'a> {
                 outcome: None,
                 touch_move: names(&remedy.touch_move),
             },
-            title: &texts.title,
-            text: &texts.text,
+            title: Bilingual {
+                en: title_en,
+                es: title_es,
+            },
+            text: Bilingual {
+                en: text_en,
+                es: text_es,
+            },
             instead: finding.instead.as_ref().map(|instead| Instead {
                 code: instead.code,
                 squares: names(&instead.squares),
@@ -298,6 +306,12 @@ impl<'a> AlertObject<'a> {
             expires: None,
         }
     }
+}
+
+#[derive(Serialize)]
+struct Bilingual {
+    en: String,
+    es: String,
 }
 
 #[derive(Serialize)]

@@ -1,9 +1,11 @@
 //! Atalaya stands watch beside the broadcast boards of a chess event.
+#![forbid(unsafe_code)]
 pub mod board;
 pub mod dgt;
 pub mod incident;
 pub mod laws;
 pub mod link;
 pub mod monitor;
+pub mod publish;
 pub mod simulate;
 pub mod words;

@@ -1,9 +1,22 @@
 //! Names the rule that broke, how sure that is, and the remedy. Pure.
 
+mod castling;
+mod catalogue;
+mod en_passant;
+mod explain;
 mod finding;
+mod geometry;
+mod hints;
+mod judge;
+mod remedy;
+mod rows;
+mod turn;
 
+pub use catalogue::{Code, UnknownCode};
+pub use explain::{Lang, describe, explain};
 pub use finding::{Certainty, Finding, Instead};
-
-/// The rows of the catalogue, by their code in kebab-case (`king-left-in-check`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Code(&'static str);
+pub use hints::hints;
+pub use judge::{judge, late_placement, out_of_turn};
+pub use remedy::{Regime, UnknownRegime, remedy};
+pub use rows::{Counts, Edition, Row, Words};
+pub use turn::{Edge, Past, Stand, Turn};

@@ -1,0 +1,118 @@
+//! The catalogue in words: for `atalaya explain`, and for the text of an alert.
+
+use std::fmt::Write as _;
+
+use super::{Certainty, Code, Counts, Edition, Finding, rows::Words};
+use crate::words::Side;
+
+/// A language of the arbiters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Lang {
+    /// English.
+    En,
+    /// Spanish.
+    Es,
+}
+
+impl Lang {
+    const fn of(self, words: Words) -> &'static str {
+        match self {
+            Lang::En => words.en,
+            Lang::Es => words.es,
+        }
+    }
+}
+
+/// All that the catalogue says of one code.
+pub fn explain(code: Code, lang: Lang, edition: Edition) -> String {
+    let row = code.row();
+    let say = |en, es| lang.of(Words { en, es });
+    let certainty = match row.certainty {
+        Certainty::Certain => say("certain", "cierta"),
+        Certainty::Probable => say("probable", "probable"),
+        Certainty::Hint => say("hint", "indicio"),
+    };
+    let counts = match row.counts {
+        Counts::Yes => say("yes", "sí"),
+        Counts::IfSeen => say("only on the arbiter's word", "solo si lo decide el árbitro"),
+        Counts::No => say("no", "no"),
+    };
+    let mut text = format!(
+        "{code}: {}\n\n{}\n\n",
+        lang.of(row.title),
+        lang.of(row.text)
+    );
+    for each in Edition::ALL {
+        let articles = row.articles(each).join(", ");
+        if !articles.is_empty() {
+            let mark = if each == edition { " *" } else { "" };
+            let label = say("Articles", "Artículos");
+            // Writing to a String cannot fail.
+            let _ = writeln!(text, "{label} {each}{mark}: {articles}");
+        }
+    }
+    let _ = writeln!(text, "{}: {certainty}", say("Certainty", "Certeza"));
+    let _ = writeln!(
+        text,
+        "{}: {counts}",
+        say("Counts (7.5.5)", "Cuenta (7.5.5)")
+    );
+    let _ = writeln!(
+        text,
+        "{}: {}",
+        say("The arbiter", "El árbitro"),
+        lang.of(row.action)
+    );
+    text
+}
+
+/// Title and text of an alert: the catalogue's words with side, move and squares filled in.
+pub fn describe(finding: &Finding, lang: Lang, edition: Edition) -> (String, String) {
+    let row = finding.code.row();
+    let side = match (lang, finding.side) {
+        (Lang::En, Side::White) => "White",
+        (Lang::En, Side::Black) => "Black",
+        (Lang::Es, Side::White) => "Blancas",
+        (Lang::Es, Side::Black) => "Negras",
+    };
+    let title = format!("{side}: {}", lang.of(row.title));
+    let mut text = side.to_owned();
+    if finding.played.is_empty() {
+        text.push_str(": ");
+    } else {
+        let played = match lang {
+            Lang::En => finding.played.clone(),
+            Lang::Es => finding.played.chars().map(spanish).collect(),
+        };
+        let _ = write!(text, " {played}: ");
+    }
+    text.push_str(lang.of(row.text));
+    let articles = row.articles(edition).join(", ");
+    if !articles.is_empty() {
+        let _ = write!(text, " ({articles})");
+    }
+    if finding.squares.len() > 2 {
+        let squares: Vec<String> = finding.squares[2..]
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        let also = lang.of(Words {
+            en: "See",
+            es: "Véase",
+        });
+        let _ = write!(text, " {also} {}.", squares.join(", "));
+    }
+    (title, text)
+}
+
+/// The letter of a man in Spanish notation.
+const fn spanish(letter: char) -> char {
+    match letter {
+        'K' => 'R',
+        'Q' => 'D',
+        'R' => 'T',
+        'B' => 'A',
+        'N' => 'C',
+        other => other,
+    }
+}

@@ -1,0 +1,179 @@
+//! The broker in process (mqtt5), so that a club needs to install nothing. The only file that knows
+//! that crate: a venue with its own Mosquitto never starts it.
+
+use std::{net::SocketAddr, sync::Arc, time::Duration};
+
+use mqtt5::broker::{
+    BrokerConfig, BrokerShutdownHandle, MqttBroker, PasswordAuthProvider, StorageBackendType,
+    StorageConfig, config::WebSocketConfig,
+};
+use thiserror::Error;
+use tokio::{task::JoinHandle, time::timeout};
+
+use super::client::MAX_PACKET;
+
+/// Connections at once: arbiters' devices, relays and the daemon itself, with room to spare.
+const MAX_CLIENTS: usize = 512;
+/// A whole hall's retained topics must fit in one new subscriber's queue (1,000 boards, 3 each, and
+/// alerts); the crate drops QoS 0 messages that do not.
+const CLIENT_QUEUE: usize = 20_000;
+/// How long messages wait for a device that asked for it; the crate's default is for ever.
+const SESSION: Duration = Duration::from_secs(24 * 60 * 60);
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Why the broker does not run.
+#[derive(Debug, Error)]
+pub enum BrokerError {
+    /// An address is taken or not ours.
+    #[error(
+        "embedded broker cannot listen on {listen}: {source}; free the port, or set another [broker] listen or websocket, or name a broker of your own in [mqtt] broker"
+    )]
+    Bind {
+        /// The addresses asked for.
+        listen: String,
+        /// What the crate says.
+        source: mqtt5::MqttError,
+    },
+    /// A password could not be hashed.
+    #[error("embedded broker cannot take the password of user \"{user}\": {source}")]
+    Password {
+        /// Whose.
+        user: String,
+        /// What the crate says.
+        source: mqtt5::MqttError,
+    },
+    /// It ended before it was ready.
+    #[error("embedded broker ended before it was ready; the log above says why")]
+    NotReady,
+}
+
+/// Somebody who may connect.
+#[derive(Clone)]
+pub struct User {
+    /// Name, also a topic segment of the commands.
+    pub name: String,
+    /// Password in clear; hashed before it is kept.
+    pub password: String,
+}
+
+/// Where the broker listens and whom it lets in.
+#[derive(Clone)]
+pub struct BrokerSettings {
+    /// TCP; port 0 takes a free one.
+    pub listen: SocketAddr,
+    /// WebSocket, path `/mqtt`; port 0 takes a free one.
+    pub websocket: Option<SocketAddr>,
+    /// Who may connect; empty: everybody.
+    pub users: Vec<User>,
+}
+
+/// A running broker. Dropping it stops it too, without waiting.
+pub struct Broker {
+    addr: SocketAddr,
+    websocket: Option<SocketAddr>,
+    shutdown: BrokerShutdownHandle,
+    task: JoinHandle<()>,
+}
+
+impl Broker {
+    /// Binds and serves. Nothing is kept on disk: the daemon asserts all retained topics again
+    /// whenever it connects.
+    ///
+    /// # Errors
+    /// When an address cannot be bound or a password not hashed.
+    pub async fn start(settings: BrokerSettings) -> Result<Broker, BrokerError> {
+        let users = PasswordAuthProvider::new();
+        for user in &settings.users {
+            users
+                .add_user(user.name.clone(), &user.password)
+                .map_err(|source| BrokerError::Password {
+                    user: user.name.clone(),
+                    source,
+                })?;
+        }
+        let mut broker = MqttBroker::with_config(config(&settings))
+            .await
+            .map_err(|source| BrokerError::Bind {
+                listen: addresses(&settings),
+                source,
+            })?;
+        if !settings.users.is_empty() {
+            // bound, but nobody is let in before `run`: the anonymous default never serves. The
+            // crate's own rate limiter goes with it, and should: it locks out whole addresses, and
+            // in a hall all devices may come from one
+            broker = broker.with_auth_provider(Arc::new(users));
+        }
+        let addr = broker.local_addr().ok_or(BrokerError::NotReady)?;
+        let websocket = broker.ws_local_addr();
+        let shutdown = broker.shutdown_handle();
+        let mut ready = broker.ready_receiver();
+        let task = tokio::spawn(async move {
+            if let Err(error) = broker.run().await {
+                tracing::error!(%error, "embedded broker ended");
+            }
+        });
+        let is_ready = timeout(PATIENCE, ready.wait_for(|ready| *ready)).await;
+        if !matches!(is_ready, Ok(Ok(_))) {
+            task.abort();
+            return Err(BrokerError::NotReady);
+        }
+        Ok(Broker {
+            addr,
+            websocket,
+            shutdown,
+            task,
+        })
+    }
+
+    /// The TCP address bound.
+    pub fn addr(&self) -> SocketAddr {
+        self.addr
+    }
+
+    /// The WebSocket address bound.
+    pub fn websocket_addr(&self) -> Option<SocketAddr> {
+        self.websocket
+    }
+
+    /// Closes every connection and frees the ports.
+    pub async fn stop(mut self) {
+        self.shutdown.shutdown();
+        if timeout(PATIENCE, &mut self.task).await.is_err() {
+            tracing::warn!("embedded broker did not stop in {PATIENCE:?}; it is cut off");
+            self.task.abort();
+        }
+    }
+}
+
+impl Drop for Broker {
+    fn drop(&mut self) {
+        self.shutdown.shutdown();
+    }
+}
+
+fn config(settings: &BrokerSettings) -> BrokerConfig {
+    let storage = StorageConfig::new()
+        .with_backend(StorageBackendType::Memory)
+        .with_persistence(true);
+    let mut config = BrokerConfig::new()
+        .with_bind_address(settings.listen)
+        .with_max_clients(MAX_CLIENTS)
+        .with_max_packet_size(2 * MAX_PACKET)
+        .with_session_expiry(SESSION)
+        .with_sys_topics_enabled(false)
+        .with_storage(storage);
+    config.client_channel_capacity = CLIENT_QUEUE;
+    config.websocket_config = settings.websocket.map(|listen| {
+        WebSocketConfig::new()
+            .with_bind_addresses(vec![listen])
+            .with_path("/mqtt")
+    });
+    config
+}
+
+fn addresses(settings: &BrokerSettings) -> String {
+    match settings.websocket {
+        Some(websocket) => format!("{} or {websocket}", settings.listen),
+        None => settings.listen.to_string(),
+    }
+}

@@ -1,0 +1,431 @@
+//! The MQTT client: a stub that never blocks and an actor that loses nothing. The only file that
+//! knows rumqttc.
+//!
+//! The crate forgets queued and unacknowledged messages when a broker comes back without the session
+//! (its `eventloop.rs`, `clean` and `poll`). So each connection gets a client and an event loop of
+//! its own, at most [`outbox::WINDOW`](super::outbox::WINDOW) messages are handed over, and all that
+//! has no PUBACK is handed over again, in order, on the next one.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use rumqttc::{AsyncClient, Event, EventLoop, LastWill, MqttOptions, Packet, QoS};
+use tokio::{
+    sync::{mpsc, watch},
+    task::JoinHandle,
+    time::{Instant, sleep, timeout_at},
+};
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    outbox::Outbox,
+    payload::{DaemonState, Outgoing, Qos, status},
+    topic::Topics,
+};
+
+/// Largest packet either way, bytes. A whole game's PGN is a few thousand.
+pub const MAX_PACKET: usize = 1 << 20;
+/// Fixed header, topic length and packet id of a PUBLISH, generously.
+const PACKET_OVERHEAD: usize = 16;
+/// Room in the crate's channel: the window, and as many QoS 0 messages again as a busy hall gives in
+/// one turn of the loop.
+const CHANNEL: usize = 256;
+/// The crate's own limit must never be reached, or it would reuse packet ids.
+const INFLIGHT: u16 = 1_000;
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+const LONGEST_PAUSE: Duration = Duration::from_secs(3);
+/// A connection that lived so long was a good one: the pauses start short again.
+const GOOD_LIFE: Duration = Duration::from_secs(5);
+const STOP_PATIENCE: Duration = Duration::from_secs(3);
+
+/// Which broker, and who we are.
+#[derive(Clone)]
+pub struct ClientSettings {
+    /// Host name or address.
+    pub host: String,
+    /// TCP port.
+    pub port: u16,
+    /// MQTT client id; two clients with the same one throw each other out.
+    pub client_id: String,
+    /// User name and password.
+    pub login: Option<(String, String)>,
+    /// Half the time after which a silent broker is given up; whole seconds, at least 1.
+    pub keep_alive: Duration,
+    /// The venue, for the status topic.
+    pub topics: Topics,
+    /// Names this run of the daemon.
+    pub boot: String,
+}
+
+/// The stub: hands messages to the actor, from anywhere, without waiting.
+#[derive(Clone)]
+pub struct Publisher {
+    inbox: mpsc::UnboundedSender<Outgoing>,
+    connected: watch::Receiver<bool>,
+    dropped: Arc<AtomicU64>,
+}
+
+impl Publisher {
+    /// Takes the messages, in order. QoS 1 is kept until the broker has it. QoS 0 without a
+    /// connection is dropped, and so is a message no broker would take.
+    pub fn send(&self, messages: Vec<Outgoing>) {
+        for message in messages {
+            let size = message.payload.len() + message.topic.len() + PACKET_OVERHEAD;
+            if size > MAX_PACKET || message.topic.contains(['+', '#']) {
+                // one such message would break every connection that tries it
+                tracing::error!(topic = message.topic, size, "message cannot be published");
+                self.dropped.fetch_add(1, Ordering::Relaxed);
+            } else if message.qos == Qos::AtMostOnce && !*self.connected.borrow() {
+                self.dropped.fetch_add(1, Ordering::Relaxed);
+            } else {
+                // the actor is gone only when the daemon is stopping
+                let _ = self.inbox.send(message);
+            }
+        }
+    }
+
+    /// Whether the broker is there now, and each change of it.
+    pub fn connected(&self) -> watch::Receiver<bool> {
+        self.connected.clone()
+    }
+
+    /// Messages dropped since the start: QoS 0 without a connection or room, and impossible ones.
+    pub fn dropped(&self) -> u64 {
+        self.dropped.load(Ordering::Relaxed)
+    }
+}
+
+/// The stub and the actor that does the work; spawn [`Actor::run`].
+pub fn channel(settings: ClientSettings) -> (Publisher, Actor) {
+    let (inbox, messages) = mpsc::unbounded_channel();
+    let (connected_now, connected) = watch::channel(false);
+    let dropped = Arc::new(AtomicU64::new(0));
+    let actor = Actor {
+        settings,
+        messages,
+        connected_now,
+        dropped: Arc::clone(&dropped),
+        outbox: Outbox::new(),
+        connections: 0,
+        complaint: None,
+    };
+    let publisher = Publisher {
+        inbox,
+        connected,
+        dropped,
+    };
+    (publisher, actor)
+}
+
+/// Owns the outbox and the connection.
+pub struct Actor {
+    settings: ClientSettings,
+    messages: mpsc::UnboundedReceiver<Outgoing>,
+    connected_now: watch::Sender<bool>,
+    dropped: Arc<AtomicU64>,
+    outbox: Outbox,
+    connections: u64,
+    /// Why there is no connection, as last logged.
+    complaint: Option<String>,
+}
+
+/// How a connection ended.
+enum End {
+    Broken,
+    Stop,
+}
+
+impl Actor {
+    /// Publishes until `stop` (or until every stub is gone), then says `stopped`, waits up to 3 s for
+    /// the acknowledgements and disconnects.
+    pub async fn run(mut self, stop: CancellationToken) {
+        let mut pause = FIRST_PAUSE;
+        loop {
+            let mut epoch = Epoch::open(self.options());
+            let end = self.serve(&mut epoch, &stop).await;
+            if matches!(end, End::Stop) {
+                self.say_stopped(&mut epoch).await;
+            }
+            self.outbox.disconnected();
+            self.connected_now.send_replace(false);
+            if matches!(end, End::Stop) {
+                return;
+            }
+            if epoch
+                .connected
+                .is_some_and(|since| since.elapsed() > GOOD_LIFE)
+            {
+                pause = FIRST_PAUSE;
+            }
+            // jitter, so that the daemons of many venues do not all come back at once
+            let jittered = pause.mul_f64(0.5 + fastrand::f64() / 2.0);
+            if self.rest(jittered, &stop).await {
+                return;
+            }
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+
+    /// One connection, from CONNECT to its end.
+    async fn serve(&mut self, epoch: &mut Epoch, stop: &CancellationToken) -> End {
+        loop {
+            tokio::select! {
+                () = stop.cancelled() => return End::Stop,
+                message = self.messages.recv() => match message {
+                    Some(message) => self.take(message, epoch),
+                    None => return End::Stop,
+                },
+                progress = epoch.progress() => match progress {
+                    Some(progress) => self.follow(progress, epoch),
+                    None => return End::Broken,
+                },
+            }
+            self.fill(epoch);
+        }
+    }
+
+    /// Waits before the next connection, still taking messages; true when told to stop.
+    async fn rest(&mut self, pause: Duration, stop: &CancellationToken) -> bool {
+        let pause = sleep(pause);
+        tokio::pin!(pause);
+        loop {
+            tokio::select! {
+                () = stop.cancelled() => return true,
+                () = &mut pause => return false,
+                message = self.messages.recv() => match message {
+                    Some(message) if message.qos == Qos::AtLeastOnce => self.outbox.push(message),
+                    Some(_) => self.count_dropped(),
+                    None => return true,
+                },
+            }
+        }
+    }
+
+    fn take(&mut self, message: Outgoing, epoch: &Epoch) {
+        match message.qos {
+            Qos::AtLeastOnce => self.outbox.push(message),
+            Qos::AtMostOnce if *self.connected_now.borrow() && epoch.publish(&message) => {}
+            Qos::AtMostOnce => self.count_dropped(),
+        }
+    }
+
+    fn follow(&mut self, progress: Progress, epoch: &mut Epoch) {
+        match progress {
+            Progress::Connected => {
+                self.connections += 1;
+                self.complaint = None;
+                epoch.connected = Some(Instant::now());
+                let online = self.status(DaemonState::Online);
+                self.outbox.connected(online);
+                self.connected_now.send_replace(true);
+                tracing::info!(
+                    host = self.settings.host,
+                    port = self.settings.port,
+                    due = self.outbox.len(),
+                    "connected to the broker"
+                );
+            }
+            Progress::Sent(id) => epoch.pair(id),
+            Progress::Acked(id) => {
+                if let Some(k) = epoch.unacked.remove(&id) {
+                    self.outbox.acked(k);
+                }
+            }
+            Progress::Disconnected => {}
+            Progress::Broken(why) => self.complain(why),
+        }
+    }
+
+    /// Hands over what the window has room for.
+    fn fill(&mut self, epoch: &mut Epoch) {
+        while let Some(message) = self.outbox.next_to_hand_over() {
+            // a full channel: tried again at the next event, and there is one, for it is full
+            if !epoch.publish(message) {
+                return;
+            }
+            epoch.note_handed();
+            self.outbox.handed_over();
+        }
+    }
+
+    /// The clean end. Without a connection there is nothing to say: the will has spoken.
+    async fn say_stopped(&mut self, epoch: &mut Epoch) {
+        while let Ok(message) = self.messages.try_recv() {
+            self.take(message, epoch);
+        }
+        if !*self.connected_now.borrow() {
+            return;
+        }
+        let stopped = self.status(DaemonState::Stopped);
+        self.outbox.append(stopped);
+        self.fill(epoch);
+        let deadline = Instant::now() + STOP_PATIENCE;
+        while !self.outbox.is_empty() {
+            match timeout_at(deadline, epoch.progress()).await {
+                Ok(Some(progress)) => self.follow(progress, epoch),
+                Ok(None) | Err(_) => {
+                    let left = self.outbox.len();
+                    tracing::warn!(left, "stopped before the broker had every message");
+                    return;
+                }
+            }
+            self.fill(epoch);
+        }
+        if epoch.client.try_disconnect().is_ok() {
+            while let Ok(Some(progress)) = timeout_at(deadline, epoch.progress()).await {
+                if matches!(progress, Progress::Disconnected) {
+                    return;
+                }
+            }
+        }
+    }
+
+    fn status(&self, state: DaemonState) -> Outgoing {
+        let ClientSettings { topics, boot, .. } = &self.settings;
+        let now = jiff::Timestamp::now();
+        status(topics, boot, self.connections, now, state)
+    }
+
+    fn options(&self) -> MqttOptions {
+        let settings = &self.settings;
+        let mut options = MqttOptions::new(&settings.client_id, &settings.host, settings.port);
+        options
+            .set_keep_alive(settings.keep_alive.max(Duration::from_secs(1)))
+            .set_clean_session(true)
+            .set_inflight(INFLIGHT)
+            .set_max_packet_size(MAX_PACKET, MAX_PACKET);
+        if let Some((name, password)) = &settings.login {
+            options.set_credentials(name, password);
+        }
+        let will = self.status(DaemonState::Offline);
+        options.set_last_will(LastWill::new(
+            will.topic,
+            will.payload,
+            QoS::AtLeastOnce,
+            will.retained,
+        ));
+        options
+    }
+
+    /// One warning for one reason: a broker away for a night must not fill the log.
+    fn complain(&mut self, why: String) {
+        if self.complaint.as_ref() != Some(&why) {
+            let ClientSettings { host, port, .. } = &self.settings;
+            tracing::warn!(host, port, why, "no connection to the broker; trying again");
+            self.complaint = Some(why);
+        }
+    }
+
+    fn count_dropped(&self) {
+        self.dropped.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// What the event loop's task reports.
+enum Progress {
+    /// CONNACK.
+    Connected,
+    /// A QoS 1 PUBLISH left with this packet id.
+    Sent(u16),
+    /// PUBACK for this packet id.
+    Acked(u16),
+    /// DISCONNECT left.
+    Disconnected,
+    /// The connection failed, or was refused, and why.
+    Broken(String),
+}
+
+/// One connection: its client, its event loop in a task of its own (a poll dropped half-way would
+/// abandon what it was doing), and which packet id belongs to which hand-over.
+struct Epoch {
+    client: AsyncClient,
+    progress: mpsc::UnboundedReceiver<Progress>,
+    poller: JoinHandle<()>,
+    connected: Option<Instant>,
+    handed: u64,
+    unsent: VecDeque<u64>,
+    unacked: HashMap<u16, u64>,
+}
+
+impl Epoch {
+    fn open(options: MqttOptions) -> Epoch {
+        let (client, mut event_loop) = AsyncClient::new(options, CHANNEL);
+        let mut network = event_loop.network_options();
+        network.set_tcp_nodelay(true);
+        event_loop.set_network_options(network);
+        let (report, progress) = mpsc::unbounded_channel();
+        Epoch {
+            client,
+            progress,
+            poller: tokio::spawn(poll(event_loop, report)),
+            connected: None,
+            handed: 0,
+            unsent: VecDeque::new(),
+            unacked: HashMap::new(),
+        }
+    }
+
+    /// What happened next; `None` when the connection is gone.
+    async fn progress(&mut self) -> Option<Progress> {
+        self.progress.recv().await
+    }
+
+    /// Gives a message to the crate; false when its channel is full.
+    fn publish(&self, message: &Outgoing) -> bool {
+        let qos = match message.qos {
+            Qos::AtMostOnce => QoS::AtMostOnce,
+            Qos::AtLeastOnce => QoS::AtLeastOnce,
+        };
+        let (topic, payload) = (message.topic.as_str(), message.payload.as_slice());
+        self.client
+            .try_publish(topic, qos, message.retained, payload)
+            .is_ok()
+    }
+
+    fn note_handed(&mut self) {
+        self.unsent.push_back(self.handed);
+        self.handed += 1;
+    }
+
+    /// The k-th QoS 1 PUBLISH that leaves is the k-th handed over: the channel keeps the order.
+    fn pair(&mut self, id: u16) {
+        if let Some(k) = self.unsent.pop_front() {
+            self.unacked.insert(id, k);
+        }
+    }
+}
+
+impl Drop for Epoch {
+    fn drop(&mut self) {
+        // the loop never ends by itself when its clients are gone
+        self.poller.abort();
+    }
+}
+
+/// Drives one event loop to its first error; the closed channel tells of it.
+async fn poll(mut event_loop: EventLoop, report: mpsc::UnboundedSender<Progress>) {
+    loop {
+        let progress = match event_loop.poll().await {
+            Ok(Event::Incoming(Packet::ConnAck(_))) => Progress::Connected,
+            Ok(Event::Incoming(Packet::PubAck(ack))) => Progress::Acked(ack.pkid),
+            // packet id 0 is QoS 0, which nobody acknowledges
+            Ok(Event::Outgoing(rumqttc::Outgoing::Publish(id))) if id != 0 => Progress::Sent(id),
+            Ok(Event::Outgoing(rumqttc::Outgoing::Disconnect)) => Progress::Disconnected,
+            Ok(_) => continue,
+            Err(error) => {
+                // the actor may be gone already, when it is stopping
+                let _ = report.send(Progress::Broken(error.to_string()));
+                return;
+            }
+        };
+        if report.send(progress).is_err() {
+            return;
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! MQTT: topics and payloads of the contract (design.md 4), the outbox, the client and the embedded broker.
+
+pub mod broker;
+pub mod client;
+pub mod outbox;
+pub mod payload;
+mod schema;
+pub mod topic;
+
+pub use broker::{Broker, BrokerError, BrokerSettings, User};
+pub use client::{Actor, ClientSettings, Publisher, channel};
+pub use outbox::Outbox;
+pub use payload::{Context, Outgoing, Qos, messages};
+pub use topic::{TopicError, Topics};

@@ -1,5 +1,5 @@
-//! Random games: moves against the king's safety get a certain king finding, and the room's own
-//! legal moves are shakmaty's.
+//! Random games: steps of pieces that leave the own king attacked get a certain king finding, and
+//! the legal moves played, with no lifts seen, raise no touch-move hints.
 
 use std::time::Instant;
 

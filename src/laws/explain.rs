@@ -1,6 +1,8 @@
 //! The catalogue in words: for `atalaya explain`, and for the text of an alert.
 
-use std::fmt::Write as _;
+use std::{fmt::Write as _, str::FromStr};
+
+use thiserror::Error;
 
 use super::{Certainty, Code, Counts, Edition, Finding, rows::Words};
 use crate::words::Side;
@@ -13,6 +15,23 @@ pub enum Lang {
     /// Spanish.
     Es,
 }
+
+impl FromStr for Lang {
+    type Err = UnknownLang;
+
+    fn from_str(name: &str) -> Result<Lang, UnknownLang> {
+        match name {
+            "en" => Ok(Lang::En),
+            "es" => Ok(Lang::Es),
+            _ => Err(UnknownLang(name.to_owned())),
+        }
+    }
+}
+
+/// A language the catalogue is not written in.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("'{0}' is no language of the catalogue: en or es")]
+pub struct UnknownLang(pub String);
 
 impl Lang {
     const fn of(self, words: Words) -> &'static str {

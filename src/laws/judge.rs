@@ -1,9 +1,11 @@
 //! The verdict on a placement that is no legal successor: which rule broke, and how sure.
 
+mod pawns;
+
 use shakmaty::{Bitboard, Board, Piece, Role, Square};
 
 use super::{
-    Certainty, Code, Finding, Instead, Turn, castling, en_passant,
+    Certainty, Code, Finding, Instead, Turn, castling,
     geometry::{self, Ply, ahead, distance, rank_of},
 };
 use crate::{board::Placement, words::Side};
@@ -303,45 +305,6 @@ impl Case<'_> {
         self.certain(code, &squares)
     }
 
-    /// A pawn went diagonally to an empty square, and an enemy pawn is gone.
-    fn in_passing(&self, from: Square, to: Square) -> Option<Finding> {
-        let side = self.turn.mover;
-        let victim = self.diff.their_left.single_square()?;
-        let diagonal = rank_of(side, to) == rank_of(side, from) + 1
-            && distance(from, to) == 1
-            && from.file() != to.file();
-        if !diagonal
-            || self.diff.their_came.any()
-            || self.board.piece_at(to).is_some()
-            || self.before.piece(victim) != Some(Role::Pawn.of(!side))
-            || victim.rank() != from.rank()
-            || distance(victim, from) != 1
-        {
-            return None;
-        }
-        let permitted =
-            geometry::reach(self.turn.before, from).contains(to) && victim.file() == to.file();
-        if permitted {
-            let seen = self.turn.seen.to_board();
-            let code = geometry::king_fault(self.board, &seen, side, Role::Pawn)?;
-            return Some(self.on_king(code, from, to, &seen));
-        }
-        let (code, certainty) = en_passant::fault(self.turn, from, to, victim);
-        Some(self.finding(code, certainty, &[from, to, victim]))
-    }
-
-    /// A man other than a pawn "took" the pawn that stands just behind its arrival square.
-    fn piece_in_passing(&self, from: Square, to: Square) -> Option<Finding> {
-        let side = self.turn.mover;
-        let victim = self.diff.their_left.single_square()?;
-        let passing = rank_of(side, to) == 5
-            && ahead(side, to, -1) == Some(victim)
-            && self.board.piece_at(to).is_none()
-            && self.diff.their_came.is_empty()
-            && self.before.piece(victim) == Some(Role::Pawn.of(!side));
-        passing.then(|| self.certain(Code::EnPassantByPiece, &[from, to, victim]))
-    }
-
     /// A legal capture whose victim stands on another square.
     fn victim_elsewhere(
         &self,
@@ -363,35 +326,6 @@ impl Case<'_> {
             return None;
         };
         capture.then(|| self.certain(code, &[from, to, put]))
-    }
-
-    /// A pawn left and a man of another type came.
-    fn exchanged_pawn(&self, from: Square, to: Square, new: Piece) -> Finding {
-        let squares = [from, to];
-        let side = self.turn.mover;
-        let step = geometry::reach(self.turn.before, from).contains(to);
-        if new.role == Role::King {
-            return self.certain(Code::PromotionBadPiece, &squares);
-        }
-        if rank_of(side, to) != 7 {
-            let code = if from == to || step {
-                Code::PromotionEarly
-            } else {
-                Code::PieceIdentityChanged
-            };
-            return self.certain(code, &squares);
-        }
-        if step {
-            let seen = self.turn.seen.to_board();
-            if let Some(code) = geometry::king_fault(self.board, &seen, side, Role::Pawn) {
-                return self.on_king(code, from, to, &seen);
-            }
-        }
-        if rank_of(side, from) == 6 {
-            return self.certain(Code::PromotionSquareMismatch, &squares);
-        }
-        let code = geometry::fault(self.turn.before, from, to);
-        self.certain(code.unwrap_or(Code::PromotionEarly), &squares)
     }
 
     /// A man of the mover is gone and none came.

@@ -19,6 +19,16 @@ pub enum Edition {
 impl Edition {
     /// Newest first.
     pub const ALL: [Edition; 3] = [Edition::E2023, Edition::E2018, Edition::E2014];
+
+    /// The edition of a year, as the configuration names it.
+    pub const fn of_year(year: u16) -> Option<Edition> {
+        match year {
+            2014 => Some(Edition::E2014),
+            2018 => Some(Edition::E2018),
+            2023 => Some(Edition::E2023),
+            _ => None,
+        }
+    }
 }
 
 impl fmt::Display for Edition {

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 pub mod board;
 pub mod dgt;
+pub mod game;
 pub mod incident;
 pub mod laws;
 pub mod link;

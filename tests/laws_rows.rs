@@ -3,8 +3,8 @@
 use std::{env, fs, path::PathBuf};
 
 use atalaya::{
-    board::{Placement, Reading},
-    laws::{Edge, Finding, Past, Stand, Turn, hints, judge, late_placement, out_of_turn},
+    board::{Edge, Placement, Reading},
+    laws::{Finding, Past, Stand, Turn, hints, judge, late_placement, out_of_turn},
     words::{At, side_name},
 };
 use serde::Deserialize;

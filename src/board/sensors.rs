@@ -169,7 +169,9 @@ pub(super) fn looks_like_start(placement: &Placement) -> bool {
     placement.occupied().count() == 32
         && pawns_of(Color::White, Rank::Second)
         && pawns_of(Color::Black, Rank::Seventh)
-        && Bitboard::from(Rank::First)
-            .into_iter()
-            .all(|square| placement.piece(square).is_some_and(|man| man.color == Color::White))
+        && Bitboard::from(Rank::First).into_iter().all(|square| {
+            placement
+                .piece(square)
+                .is_some_and(|man| man.color == Color::White)
+        })
 }

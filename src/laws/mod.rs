@@ -19,4 +19,4 @@ pub use hints::hints;
 pub use judge::{judge, late_placement, out_of_turn};
 pub use remedy::{Regime, UnknownRegime, remedy};
 pub use rows::{Counts, Edition, Row, Words};
-pub use turn::{Edge, Past, Stand, Turn};
+pub use turn::{Past, Stand, Turn};

@@ -6,8 +6,8 @@ use shakmaty::{
 };
 
 use crate::{
-    board::{Placement, Reading},
-    words::{At, Side},
+    board::{Edge, Placement},
+    words::Side,
 };
 
 /// The last position in which everything was explained, with its rights.
@@ -101,19 +101,6 @@ impl Past {
             Side::Black => 1,
         }]
     }
-}
-
-/// One square that changed its reading during the turn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Edge {
-    /// When.
-    pub at: At,
-    /// Which square.
-    pub square: Square,
-    /// What it read before.
-    pub from: Reading,
-    /// What it reads now.
-    pub to: Reading,
 }
 
 /// One turn as the board saw it.

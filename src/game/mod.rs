@@ -1,0 +1,19 @@
+//! The record of one game: candidate continuations that explain what was seen, plies that are
+//! final, and the placements no legal ply explains. Pure.
+//!
+//! [`Game`] is the follower; [`Ground`] is a position, legal or not, from which it looks ahead.
+
+mod event;
+mod follow;
+mod ground;
+mod history;
+pub mod pgn;
+mod press;
+mod start;
+mod tree;
+
+pub use event::{Case, Event, Limits, Recorded};
+pub use follow::{Game, Stage};
+pub use ground::Ground;
+pub use history::History;
+pub use start::{is_start_array, kings_result};

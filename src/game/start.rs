@@ -1,0 +1,56 @@
+//! Start arrays, and the result the kings tell.
+
+use shakmaty::{Bitboard, Color, Role, Square};
+
+use crate::board::{Placement, Reading};
+
+/// Whether the men stand for a game: the usual array, or with `any_array` any of the 960.
+pub fn is_start_array(seen: &Placement, any_array: bool) -> bool {
+    if !any_array {
+        return *seen == Placement::from(&shakmaty::Board::new());
+    }
+    (0..960).any(|number| *seen == Placement::from(&shakmaty::Board::chess960(number)))
+}
+
+/// Both kings on two of the four centre squares is the players' sign for the result: both on light
+/// squares White won, both on dark Black, else a draw (protocol section 6.4). Such kings touch, so
+/// no legal position is mistaken for it. A result piece says the same.
+pub fn kings_result(seen: &Placement) -> Option<&'static str> {
+    let centre = Bitboard::from_iter([Square::D4, Square::E4, Square::D5, Square::E5]);
+    let mut kings = centre
+        .into_iter()
+        .filter(|&square| matches!(seen.get(square), Reading::Man(man) if man.role == Role::King));
+    let (Some(one), Some(other)) = (kings.next(), kings.next()) else {
+        return None;
+    };
+    if seen.piece(one).map(|man| man.color) == seen.piece(other).map(|man| man.color) {
+        return None;
+    }
+    Some(match (one.is_light(), other.is_light()) {
+        (true, true) => "1-0",
+        (false, false) => "0-1",
+        _ => "1/2-1/2",
+    })
+}
+
+/// Whether a king stands in the centre: perhaps the first half of the sign.
+pub(super) fn king_in_centre(seen: &Placement, side: Color) -> bool {
+    [Square::D4, Square::E4, Square::D5, Square::E5]
+        .into_iter()
+        .any(|square| seen.piece(square) == Some(Role::King.of(side)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kings_on_light_squares_mean_white_won() {
+        let mut seen = Placement::EMPTY;
+        seen.set(Square::D5, Some(Role::King.of(Color::Black)));
+        assert_eq!(kings_result(&seen), None);
+        seen.set(Square::E4, Some(Role::King.of(Color::White)));
+        assert_eq!(kings_result(&seen), Some("1-0"));
+        assert!(king_in_centre(&seen, Color::Black));
+    }
+}

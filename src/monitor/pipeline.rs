@@ -1,0 +1,601 @@
+//! The pipeline itself: bytes to messages to placements to plies to findings to alerts.
+
+use std::collections::VecDeque;
+
+use shakmaty::{CastlingMode, Setup};
+
+use super::{
+    output::{BoardState, ClockView, FinalPly, LinkReport, LinkState, Output, Phase, Retraction},
+    settings::Settings,
+    talk::Talk,
+};
+use crate::{
+    board::{ClockChange, ClockFacts, ClockSide, ClockWatch, Sensors},
+    dgt::{ClockMessage, Frames, Message},
+    game::{Case, Event, Game, Ground, History, Limits, Recorded, Stage, pgn},
+    incident::{Alert, Book, ClockAt, Level, Status, Window, alert_id},
+    laws::{self, Certainty, Finding, Past, Regime, Stand, Turn},
+    words::{At, GameId},
+};
+
+/// What a monitor is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Input<'a> {
+    /// The port opened.
+    Opened,
+    /// The port closed under us.
+    Closed,
+    /// The port is not there.
+    Absent,
+    /// The board sent these.
+    Bytes(&'a [u8]),
+    /// Time passed.
+    Tick,
+}
+
+/// The retained state is told at most this often, ms; plies and alerts do not wait for it.
+const STATE_EVERY_MS: u64 = 250;
+/// The clock is told at most this often, ms (design.md 4).
+const CLOCK_EVERY_MS: u64 = 1000;
+
+/// One board's monitor.
+#[derive(Debug)]
+pub struct Monitor {
+    settings: Settings,
+    regime: Regime,
+    frames: Frames,
+    sensors: Sensors,
+    clock: ClockWatch,
+    game: Game,
+    book: Book,
+    talk: Talk,
+    link: LinkReport,
+    games: u32,
+    turn_began: ClockAt,
+    last: Option<FinalPly>,
+    told_state: Option<(At, BoardState)>,
+    told_clock: Option<At>,
+    stale: bool,
+    now: At,
+    out: VecDeque<Output>,
+}
+
+impl Monitor {
+    /// A board nothing is known of. A regime that is not known counts as standard.
+    pub fn new(settings: Settings) -> Monitor {
+        let mode = CastlingMode::from_chess960(settings.chess960);
+        let clock = match settings.clock.as_str() {
+            "white-left" => ClockSide::WhiteLeft,
+            "white-right" => ClockSide::WhiteRight,
+            "none" => ClockSide::None,
+            _ => ClockSide::Auto,
+        };
+        let limits = Limits {
+            grace_ms: settings.press_grace_ms,
+            confirm_ms: settings.confirm_ms,
+            settle_ms: settings.settle_ms,
+            gesture_ms: settings.gesture_ms,
+            ..Limits::default()
+        };
+        Monitor {
+            regime: settings.regime.parse().unwrap_or(Regime::Standard),
+            frames: Frames::new(),
+            sensors: Sensors::default(),
+            clock: ClockWatch::new(clock),
+            game: Game::new(mode, limits),
+            book: Book::default(),
+            talk: Talk::new(settings.dump_every_ms, settings.silent_ms),
+            link: LinkReport {
+                state: LinkState::Absent,
+                serial: None,
+                firmware: None,
+                battery: None,
+                since: At::default(),
+            },
+            games: 0,
+            turn_began: ClockAt::default(),
+            last: None,
+            told_state: None,
+            told_clock: None,
+            stale: true,
+            now: At::default(),
+            out: VecDeque::new(),
+            settings,
+        }
+    }
+
+    /// Takes one input in. Time never runs backwards; an earlier `now` counts as the last one.
+    pub fn handle(&mut self, input: Input<'_>, now: At) {
+        self.now = self.now.max(now);
+        let now = self.now;
+        match input {
+            Input::Opened => {
+                self.talk.opened(now);
+                self.set_link(LinkState::Up);
+            }
+            Input::Closed => self.lose(LinkState::Lost),
+            Input::Absent => self.lose(LinkState::Absent),
+            Input::Bytes(bytes) => {
+                if self.talk.heard(now) {
+                    self.set_link(LinkState::Up);
+                }
+                self.frames.push(bytes);
+                while let Some(message) = self.frames.next_message() {
+                    self.message(message);
+                }
+            }
+            Input::Tick => {}
+        }
+        self.game.tick(now);
+        self.drain_game();
+        let (requests, silent) = self.talk.due(now);
+        for request in requests {
+            self.out.push_back(Output::Write(vec![request.byte()]));
+        }
+        if let Some(state) = silent {
+            self.set_link(state);
+        }
+        self.tell_state(false);
+    }
+
+    /// The next thing to tell the world, in order.
+    pub fn poll_output(&mut self) -> Option<Output> {
+        self.out.pop_front()
+    }
+
+    /// When to come back with a tick, if nothing else happens.
+    pub fn wake_at(&self) -> Option<At> {
+        let state_due = self
+            .told_state
+            .as_ref()
+            .filter(|_| self.stale)
+            .map(|(at, _)| at.plus_ms(STATE_EVERY_MS).max(self.now.plus_ms(1)));
+        [self.game.wake_at(self.now), self.talk.wake_at(), state_due]
+            .into_iter()
+            .flatten()
+            .min()
+    }
+
+    /// Takes a position as reached by a legal, completed move.
+    pub fn adopt(&mut self, setup: Setup, now: At) {
+        self.now = self.now.max(now);
+        self.game.adopt(setup, true, self.now);
+        self.drain_game();
+    }
+
+    /// Bytes that made no sense, and messages of unknown ids.
+    pub fn noise(&self) -> (u64, u64) {
+        (self.frames.skipped(), self.frames.unknown())
+    }
+
+    /// The plies of the running game that are final.
+    pub fn record(&self) -> &[Recorded] {
+        self.game.record()
+    }
+
+    fn message(&mut self, message: Message) {
+        let now = self.now;
+        match message {
+            Message::Field { square, code } => {
+                if let Some(edge) = self.sensors.field(square, code, now) {
+                    self.talk.board_changed(now);
+                    let placement = *self.sensors.placement();
+                    self.game.saw(&[edge], &placement, now);
+                    self.stale = true;
+                    self.drain_game();
+                }
+            }
+            Message::Dump(codes) => self.dump(&codes),
+            Message::Clock(ClockMessage::Times(times)) => {
+                let change = self.clock.times(&times);
+                self.clock_changed(change);
+            }
+            Message::Clock(ClockMessage::Ack(_) | ClockMessage::Meaningless) => {}
+            Message::Serial(serial) => {
+                if self.link.serial.is_none() {
+                    self.link.serial = Some(printable(&serial));
+                    self.tell_link();
+                }
+            }
+            Message::LongSerial(serial) => {
+                self.link.serial = Some(printable(&serial));
+                self.tell_link();
+            }
+            Message::Version { major, minor } => {
+                self.link.firmware = Some(format!("{major}.{minor}"));
+                self.tell_link();
+            }
+            Message::Battery(battery) => {
+                self.link.battery = Some(battery.percent);
+                self.tell_link();
+            }
+            Message::HardwareVersion { .. }
+            | Message::Trademark(_)
+            | Message::BusAddress(_)
+            | Message::EventMemory(_)
+            | Message::Unknown { .. } => {}
+        }
+    }
+
+    fn dump(&mut self, codes: &[u8; 64]) {
+        let now = self.now;
+        let first = !self.sensors.known();
+        let edges = self.sensors.dump(codes, now);
+        self.clock.board_lies(self.sensors.turned());
+        let placement = *self.sensors.placement();
+        if edges.is_empty() {
+            self.game.confirmed(now);
+        } else {
+            self.game.saw(&edges, &placement, now);
+            self.talk.board_changed(now);
+            if !first {
+                self.talk.ask_updates(now);
+            }
+        }
+        self.stale = true;
+        self.drain_game();
+    }
+
+    fn clock_changed(&mut self, change: ClockChange) {
+        let now = self.now;
+        if self.game.stage() == Stage::Playing
+            && self.game.record().is_empty()
+            && self.game.start().placement() == *self.sensors.placement()
+            && matches!(change, ClockChange::Started(_))
+        {
+            self.clock.runs_for_white();
+        }
+        let facts = *self.clock.facts();
+        self.game.clock(&facts);
+        match change {
+            ClockChange::Ticked => {}
+            ClockChange::Pressed(side) => self.game.pressed(side, now),
+            ClockChange::Stopped(_) => self.game.stopped(now),
+            // The clock may just have told which side is White's: ask it, not the change.
+            ClockChange::Started(side) => self.game.started(facts.running.unwrap_or(side), now),
+        }
+        self.drain_game();
+        self.stale |= change != ClockChange::Ticked;
+        if self
+            .told_clock
+            .is_none_or(|told| now.ms_since(told) >= CLOCK_EVERY_MS)
+        {
+            self.told_clock = Some(now);
+            self.out.push_back(Output::Clock(self.clock_view()));
+        }
+    }
+
+    fn drain_game(&mut self) {
+        for event in self.game.take_events() {
+            self.stale = true;
+            match event {
+                Event::Began => self.began(),
+                Event::Ply {
+                    recorded,
+                    edges,
+                    history,
+                    late,
+                } => {
+                    self.ply(&recorded);
+                    self.weigh_touch(&recorded, &edges, &history, late);
+                    self.turn_began = clock_at(self.clock.facts());
+                }
+                Event::Unexplained(case) => self.judge(&case),
+                Event::Restored { ply } => {
+                    let closed = self.book.corrected(ply);
+                    self.tell_alerts(closed);
+                }
+                Event::Replied { ply } => {
+                    let closed = self.book.replied(ply);
+                    self.tell_alerts(closed);
+                }
+                Event::Retracted { back_to, reason } => {
+                    self.last = self.game.record().last().map(|ply| self.final_ply(ply));
+                    self.out.push_back(Output::Retract(Retraction {
+                        game: self.game_id(),
+                        back_to,
+                        reason,
+                        at: self.now,
+                    }));
+                    self.tell_pgn();
+                }
+                Event::Ended { .. } => self.tell_pgn(),
+                Event::WantDump => self.talk.ask_board(self.now),
+            }
+        }
+    }
+
+    fn began(&mut self) {
+        if self.games == 0 || self.last.is_some() {
+            self.games += 1;
+        }
+        let closed = self.book.game_over();
+        self.tell_alerts(closed);
+        self.last = None;
+        self.clock.new_game();
+        self.turn_began = clock_at(self.clock.facts());
+    }
+
+    fn ply(&mut self, recorded: &Recorded) {
+        let ply = self.final_ply(recorded);
+        self.last = Some(ply.clone());
+        self.out.push_back(Output::Ply(ply));
+        self.tell_pgn();
+    }
+
+    fn final_ply(&self, recorded: &Recorded) -> FinalPly {
+        FinalPly {
+            game: self.game_id(),
+            ply: recorded.ply,
+            side: recorded.side,
+            san: recorded.san.clone(),
+            uci: recorded.uci.clone(),
+            fen: recorded.after.fen(),
+            clock_s: recorded.clock_s,
+            irregular: recorded.mv.is_none(),
+            at: recorded.at,
+        }
+    }
+
+    /// Articles 4 and 6 in a turn whose placement is legal.
+    fn weigh_touch(
+        &mut self,
+        recorded: &Recorded,
+        edges: &[crate::board::Edge],
+        history: &History,
+        late: Option<(shakmaty::Square, shakmaty::Square)>,
+    ) {
+        let Some(mv) = recorded.mv else { return };
+        let before = stand(&recorded.before);
+        let past = past(history);
+        let seen = recorded.after.placement();
+        let turn = Turn {
+            before: &before,
+            seen: &seen,
+            mover: recorded.side,
+            past: &past,
+            edges,
+        };
+        let mut findings = laws::hints(&turn, mv, self.settings.settle_ms.max(1000));
+        if let Some((from, to)) = late {
+            findings.push(laws::late_placement(&turn, from, to));
+        }
+        for finding in findings {
+            self.raise(finding, recorded.ply, &before, &seen.to_string(), None);
+        }
+    }
+
+    fn judge(&mut self, case: &Case) {
+        let before = stand(&case.before);
+        let past = past(&case.history);
+        let turn = Turn {
+            before: &before,
+            seen: &case.seen,
+            mover: case.mover,
+            past: &past,
+            edges: &case.edges,
+        };
+        let findings = match case.pressed {
+            Some(_) => laws::judge(&turn),
+            None => laws::out_of_turn(&turn).into_iter().collect(),
+        };
+        for finding in findings {
+            self.raise(
+                finding,
+                case.ply,
+                &before,
+                &case.seen.to_string(),
+                case.pressed,
+            );
+        }
+    }
+
+    fn raise(
+        &mut self,
+        finding: Finding,
+        ply: u16,
+        before: &Stand,
+        placement: &str,
+        pressed: Option<At>,
+    ) {
+        let row = finding.code.row();
+        let level = match finding.certainty {
+            Certainty::Hint => Level::Info,
+            Certainty::Probable | Certainty::Certain => row.level,
+        };
+        let window = if self.regime.window_closes_on_reply() {
+            Window::UntilReply
+        } else {
+            Window::Open
+        };
+        let game = self.game_id();
+        let dots = before.turn().fold_wb(".", "...");
+        let clock = clock_at(self.clock.facts());
+        let alert = Alert {
+            id: alert_id(
+                &self.settings.venue,
+                self.settings.board,
+                &game.0,
+                ply,
+                finding.code.as_str(),
+                placement,
+            ),
+            rev: 1,
+            raised: self.now,
+            level,
+            status: Status::Open,
+            window,
+            ply,
+            move_text: format!("{}{dots} {}", before.setup.fullmoves, finding.played),
+            fen: before.fen(),
+            placement: placement.to_owned(),
+            clock_at_turn_start: self.turn_began,
+            clock_at_press: clock,
+            clock,
+            pressed,
+            offences: (0, 0),
+            remedy: laws::remedy(&finding, before, self.regime, self.settings.increment_s, 0),
+            finding,
+        };
+        let raised = self.book.raise(alert);
+        self.tell_alerts(raised.into_iter().collect());
+    }
+
+    fn tell_alerts(&mut self, changes: Vec<(crate::incident::AlertChange, Alert)>) {
+        for (change, alert) in changes {
+            self.stale = true;
+            self.out.push_back(Output::Alert {
+                change,
+                alert: Box::new(alert),
+            });
+        }
+    }
+
+    fn tell_pgn(&mut self) {
+        let s = &self.settings;
+        let name = |name: &Option<String>| name.clone().unwrap_or_else(|| "?".to_owned());
+        let mut tags: pgn::Tags = vec![
+            ("Event", s.event.clone()),
+            ("Site", s.site.clone()),
+            ("Date", s.date.clone()),
+            ("Round", format!("{}.{}", s.round, s.board)),
+            ("White", name(&s.white)),
+            ("Black", name(&s.black)),
+        ];
+        if let Some(control) = &s.time_control {
+            tags.push(("TimeControl", control.clone()));
+        }
+        let result = match self.game.stage() {
+            Stage::Ended { score, .. } => score,
+            Stage::Setup | Stage::Playing => "*",
+        };
+        let text = pgn::write(&tags, self.game.start(), self.game.record(), result);
+        self.out.push_back(Output::Pgn {
+            game: self.game_id(),
+            pgn: text,
+        });
+    }
+
+    fn game_id(&self) -> GameId {
+        let letter = match self.games {
+            0 | 1 => String::new(),
+            n @ 2..=26 => char::from(b'a' + (n as u8 - 1)).to_string(),
+            n => format!("-{n}"),
+        };
+        GameId(format!(
+            "{}.{}{letter}",
+            self.settings.round, self.settings.board
+        ))
+    }
+
+    fn lose(&mut self, state: LinkState) {
+        self.talk.closed();
+        self.sensors.forget();
+        self.frames = Frames::new();
+        self.set_link(state);
+    }
+
+    fn set_link(&mut self, state: LinkState) {
+        self.link.state = state;
+        self.link.since = self.now;
+        self.tell_link();
+    }
+
+    fn tell_link(&mut self) {
+        self.out.push_back(Output::Link(self.link.clone()));
+    }
+
+    fn tell_state(&mut self, at_once: bool) {
+        let due = self
+            .told_state
+            .as_ref()
+            .is_none_or(|(at, _)| at_once || self.now.ms_since(*at) >= STATE_EVERY_MS);
+        if !self.stale || !due {
+            return;
+        }
+        self.stale = false;
+        let state = self.state();
+        if self.told_state.as_ref().map(|(_, told)| told) != Some(&state) {
+            self.out.push_back(Output::State(Box::new(state.clone())));
+        }
+        self.told_state = Some((self.now, state));
+    }
+
+    fn clock_view(&self) -> ClockView {
+        ClockView {
+            at: clock_at(self.clock.facts()),
+            connected: self.clock.facts().connected,
+        }
+    }
+
+    fn phase(&self) -> Phase {
+        let game = &self.game;
+        match game.stage() {
+            _ if !self.sensors.known() => Phase::NoBoard,
+            Stage::Setup => Phase::Setup,
+            Stage::Ended { .. } => Phase::Ended,
+            Stage::Playing if game.record().is_empty() && game.provisional().is_empty() => {
+                Phase::Ready
+            }
+            Stage::Playing if game.suspended() => Phase::Suspended,
+            Stage::Playing => Phase::Playing,
+        }
+    }
+
+    fn state(&self) -> BoardState {
+        let (result, result_by) = match self.game.stage() {
+            Stage::Ended { score, by } => (Some(score.to_owned()), Some(by)),
+            Stage::Setup | Stage::Playing => (None, None),
+        };
+        BoardState {
+            game: (self.games > 0).then(|| self.game_id()),
+            round: Some(self.settings.round.clone()),
+            white: self.settings.white.clone(),
+            black: self.settings.black.clone(),
+            phase: self.phase(),
+            fen: self.game.last_final().fen(),
+            placement: self.sensors.placement().to_string(),
+            provisional: self.game.provisional(),
+            last: self.last.clone(),
+            ply: self.game.record().len() as u16,
+            clock: self.clock_view(),
+            result,
+            result_by,
+            result_confirmed: false,
+            offences: (0, 0),
+            alerts: self.book.open_ids(),
+            flipped: self.sensors.turned(),
+            doubt: self.sensors.doubt(self.now).into_iter().collect(),
+        }
+    }
+}
+
+fn clock_at(facts: &ClockFacts) -> ClockAt {
+    ClockAt {
+        white_s: facts.white_s,
+        black_s: facts.black_s,
+        running: facts.running,
+    }
+}
+
+fn stand(ground: &Ground) -> Stand {
+    Stand {
+        setup: ground.setup().clone(),
+        mode: ground.mode(),
+    }
+}
+
+fn past(history: &History) -> Past {
+    Past {
+        complete: history.complete,
+        rights_known: history.rights_known,
+        king_moved: history.king_moved,
+        rooks_gone: history.rooks_gone,
+        double_steps: history.double_steps.clone(),
+    }
+}
+
+/// A board's text is bytes from a cable: what does not print is shown as its code.
+fn printable(text: &str) -> String {
+    text.trim().escape_default().to_string()
+}

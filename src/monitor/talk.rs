@@ -1,0 +1,148 @@
+//! What is said to the board and when: the start-up sequence, the regular full board, the probe of a
+//! silent one (protocol sections 3.1 and 8).
+
+use std::collections::VecDeque;
+
+use super::output::LinkState;
+use crate::{dgt::Request, words::At};
+
+/// Safe on the air: nothing here touches the clock, the board's settings or its memory. Updates are
+/// switched on before the first full board, so that no change falls between the two.
+const GREETING: [Request; 7] = [
+    Request::Reset,
+    Request::Version,
+    Request::Serial,
+    Request::LongSerial,
+    Request::UpdateNice,
+    Request::Clock,
+    Request::Board,
+];
+/// The board's command buffer is ten bytes; drivers that live long leave it this much time, ms.
+const SPACING_MS: u64 = 100;
+
+/// One board's side of the conversation.
+#[derive(Debug, Clone)]
+pub(super) struct Talk {
+    dump_every_ms: u64,
+    silent_ms: u64,
+    queue: VecDeque<(At, Request)>,
+    heard: At,
+    asked: At,
+    changed: At,
+    open: bool,
+    silent: bool,
+}
+
+impl Talk {
+    pub fn new(dump_every_ms: u64, silent_ms: u64) -> Talk {
+        Talk {
+            dump_every_ms,
+            silent_ms,
+            queue: VecDeque::new(),
+            heard: At::default(),
+            asked: At::default(),
+            changed: At::default(),
+            open: false,
+            silent: false,
+        }
+    }
+
+    pub fn opened(&mut self, now: At) {
+        self.open = true;
+        self.heard = now;
+        self.silent = false;
+        self.greet(now);
+    }
+
+    pub fn closed(&mut self) {
+        self.open = false;
+        self.queue.clear();
+    }
+
+    /// Bytes came. True when the board had been silent.
+    pub fn heard(&mut self, now: At) -> bool {
+        self.heard = now;
+        std::mem::take(&mut self.silent)
+    }
+
+    pub fn board_changed(&mut self, now: At) {
+        self.changed = now;
+    }
+
+    /// A full board is wanted now.
+    pub fn ask_board(&mut self, now: At) {
+        if !self
+            .queue
+            .iter()
+            .any(|&(_, request)| request == Request::Board)
+        {
+            self.say(Request::Board, now);
+        }
+    }
+
+    /// The board changed without telling: it was reset and sends no updates any more.
+    pub fn ask_updates(&mut self, now: At) {
+        self.say(Request::UpdateNice, now);
+    }
+
+    /// The requests due, and the new link state when silence began.
+    pub fn due(&mut self, now: At) -> (Vec<Request>, Option<LinkState>) {
+        if !self.open {
+            return (Vec::new(), None);
+        }
+        let quiet_since = self.changed.max(self.asked);
+        if self.queue.is_empty() && now.ms_since(quiet_since) >= self.dump_every_ms {
+            self.ask_board(now);
+        }
+        let mut state = None;
+        let unheard = now.ms_since(self.heard);
+        if unheard >= self.silent_ms && now.ms_since(self.asked) >= self.silent_ms {
+            if unheard >= 2 * self.silent_ms {
+                if !self.silent {
+                    self.silent = true;
+                    state = Some(LinkState::Silent);
+                }
+                // A reset board has forgotten that it should send updates.
+                self.greet(now);
+            } else {
+                self.ask_board(now);
+            }
+        }
+        let mut requests = Vec::new();
+        while let Some(&(at, request)) = self.queue.front() {
+            if at > now {
+                break;
+            }
+            self.queue.pop_front();
+            self.asked = now;
+            requests.push(request);
+        }
+        (requests, state)
+    }
+
+    pub fn wake_at(&self) -> Option<At> {
+        if !self.open {
+            return None;
+        }
+        let regular = self.changed.max(self.asked).plus_ms(self.dump_every_ms);
+        let probe = self.heard.max(self.asked).plus_ms(self.silent_ms);
+        let next = self.queue.front().map_or(regular, |&(at, _)| at);
+        Some(next.min(regular).min(probe))
+    }
+
+    fn greet(&mut self, now: At) {
+        self.queue.clear();
+        for request in GREETING {
+            self.say(request, now);
+        }
+        self.asked = now;
+    }
+
+    fn say(&mut self, request: Request, now: At) {
+        let at = match self.queue.back() {
+            Some(&(last, _)) => last.max(now).plus_ms(SPACING_MS),
+            None => now,
+        };
+        self.queue.push_back((at, request));
+    }
+}

@@ -8,5 +8,6 @@ pub mod laws;
 pub mod link;
 pub mod monitor;
 pub mod publish;
+pub mod scenario;
 pub mod simulate;
 pub mod words;

@@ -61,6 +61,8 @@ pub struct Game {
     pub(super) changed: At,
     /// When a full board last agreed with all updates.
     pub(super) dumped: Option<At>,
+    /// When a full board last told what no update had.
+    pub(super) patched: Option<At>,
     record: Vec<Recorded>,
     start: Ground,
     pub(super) history: History,
@@ -87,6 +89,7 @@ impl Game {
             seen: Placement::EMPTY,
             changed: At::default(),
             dumped: None,
+            patched: None,
             record: Vec::new(),
             start,
             history: History::default(),
@@ -165,6 +168,12 @@ impl Game {
         self.changed = at;
         self.asked = false;
         self.look(at);
+    }
+
+    /// A full board told what the updates had not: `edges` lead to `seen`.
+    pub fn patched(&mut self, edges: &[Edge], seen: &Placement, at: At) {
+        self.patched = Some(at);
+        self.saw(edges, seen, at);
     }
 
     /// A full board arrived and adds nothing to what the updates had said.
@@ -409,7 +418,8 @@ impl Game {
         let first_half_of_sign = stopped_on
             && matches!(node.step, Step::Move(mv) if mv.role() == Role::King)
             && king_in_centre(&self.seen, node.ground.turn().other());
-        if (over && quiet >= self.limits.hold_ms) || (stopped_on && !first_half_of_sign) {
+        // The press that usually follows a mate brings its clock time.
+        if (over && quiet >= self.limits.grace_ms) || (stopped_on && !first_half_of_sign) {
             self.make_final(current, None, at);
             return;
         }

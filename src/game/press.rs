@@ -9,9 +9,12 @@ use super::{
     tree::Step,
 };
 use crate::{
-    board::ClockFacts,
+    board::{ClockFacts, Placement},
     words::{At, Side},
 };
+
+/// The clock is read a few times a second: a press is seen so late, ms (protocol section 7).
+const LEVER_LAG_MS: u64 = 250;
 
 /// A press that has not been decided yet.
 #[derive(Debug, Clone)]
@@ -66,7 +69,7 @@ impl Game {
         };
         let waited = at.ms_since(press.at);
         let quiet = at.ms_since(self.changed);
-        match self.weigh(press.side) {
+        match self.weigh(&press) {
             Verdict::Closes(id) => {
                 if opponent_moved || waited >= self.limits.hold_ms || self.current.is_none() {
                     self.press = None;
@@ -99,15 +102,17 @@ impl Game {
         }
     }
 
-    fn weigh(&self, presser: Side) -> Verdict {
+    fn weigh(&mut self, press: &Press) -> Verdict {
+        let presser = press.side;
         let Some(current) = self.current else {
-            return self
+            let closed = self
                 .tree
                 .reached_by_other(presser.other())
                 .into_iter()
                 .filter(|&id| self.tree.node(id).closes())
-                .find(|&id| self.opponent_busy(id, presser))
-                .map_or(Verdict::Unexplained, Verdict::Closes);
+                .find(|&id| self.opponent_busy(&self.tree.node(id).placement, press))
+                .or_else(|| self.closed_unseen(press));
+            return closed.map_or(Verdict::Unexplained, Verdict::Closes);
         };
         let node = self.tree.node(current);
         if current == 0 {
@@ -132,24 +137,49 @@ impl Game {
         }
     }
 
-    /// Whether all that differs from the candidate is the opponent's reply under way.
-    fn opponent_busy(&self, id: usize, presser: Side) -> bool {
-        let stood = &self.tree.node(id).placement;
+    /// The ply and the lift of the reply fell into one scan, so that the placement between was
+    /// never read alone: the one legal ply that leaves all but the lifted man.
+    fn closed_unseen(&mut self, press: &Press) -> Option<usize> {
+        let anchor = self.tree.anchor();
+        if anchor.ground.turn() != press.side {
+            return None;
+        }
+        let mut fitting = anchor
+            .ground
+            .successors()
+            .into_iter()
+            .filter(|(_, stood)| self.opponent_busy(stood, press));
+        let (_, stood) = fitting.next()?;
+        if fitting.next().is_some() {
+            return None;
+        }
+        self.tree.find(&stood, press.at, self.edges.len(), None)
+    }
+
+    /// Whether all that differs from the candidate is the opponent's reply under way: his men
+    /// lifted after the press, or so shortly before it was seen that the lever's lag explains it.
+    fn opponent_busy(&self, stood: &Placement, press: &Press) -> bool {
         let mut lifted = false;
         let all = stood.differs(&self.seen).into_iter().all(|square| {
             let was = stood.piece(square).map(|man| man.color);
             let is = self.seen.piece(square).map(|man| man.color);
-            lifted |= was == Some(presser.other()) && is != was;
-            is != Some(presser)
+            if was == Some(press.side.other()) && is != was {
+                lifted = true;
+                let since = self.edges.iter().rfind(|edge| edge.square == square);
+                if since.is_some_and(|edge| press.at.ms_since(edge.at) > LEVER_LAG_MS) {
+                    return false;
+                }
+            }
+            is != Some(press.side)
         });
         all && lifted
     }
 
     fn no_legal_ply(&mut self, press: &Press, at: At) {
         let anchor_turn = self.last_final().turn();
-        let plies = if anchor_turn == press.side { 3 } else { 2 };
-        if self.current.is_none()
-            && let Some(id) = self.tree.bridge(0, &self.seen, plies, at, self.edges.len())
+        if anchor_turn != press.side
+            && self.current.is_none()
+            && let Some(id) = self.tree.bridge(0, &self.seen, 2, at, self.edges.len())
         {
             self.current = Some(id);
             self.make_final(id, Some(press), at);
@@ -190,6 +220,7 @@ impl Game {
         (press.in_air
             && !press.soft
             && recorded.side == press.side
+            && self.patched != Some(shown)
             && shown.ms_since(press.at) > self.limits.hold_ms)
             .then(|| (mv.from().unwrap_or(mv.to()), mv.to()))
     }

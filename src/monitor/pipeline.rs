@@ -226,7 +226,7 @@ impl Monitor {
         if edges.is_empty() {
             self.game.confirmed(now);
         } else {
-            self.game.saw(&edges, &placement, now);
+            self.game.patched(&edges, &placement, now);
             self.talk.board_changed(now);
             if !first {
                 self.talk.ask_updates(now);

@@ -1,0 +1,133 @@
+//! A virtual board and a monitor at one table, in virtual time.
+
+use std::{env, path::PathBuf, sync::Arc};
+
+use atalaya::{
+    incident::{Alert, AlertChange, Level, Status},
+    monitor::{Input, Monitor, Output, Settings},
+    simulate::{Noise, PlannedGame, Session, Truth},
+    words::At,
+};
+
+/// The shared folder, or `None` (said in print) where it is absent. Absent in CI is a failure.
+pub fn shared(part: &str) -> Option<PathBuf> {
+    let shared = env::var_os("ATALAYA_SHARED").map_or_else(
+        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared"),
+        PathBuf::from,
+    );
+    let path = shared.join(part);
+    if path.exists() {
+        return Some(path);
+    }
+    assert!(env::var_os("CI").is_none(), "{} is missing", path.display());
+    println!("skipped: {} is missing", path.display());
+    None
+}
+
+/// What one board's day brought.
+#[derive(Debug, Default)]
+pub struct Day {
+    /// What really happened.
+    pub truth: Vec<Truth>,
+    /// Final plies by game of the day (from 1): SAN and clock.
+    pub games: Vec<Vec<(String, Option<u32>)>>,
+    /// Alerts raised, with when they were raised.
+    pub raised: Vec<(u64, Alert)>,
+    /// Alerts as they ended.
+    pub ended: Vec<Alert>,
+    /// Results told.
+    pub results: Vec<Option<String>>,
+    /// Commands that must never be sent.
+    pub forbidden: u64,
+}
+
+impl Day {
+    /// Urgent alerts raised.
+    pub fn urgent(&self) -> impl Iterator<Item = &(u64, Alert)> {
+        self.raised
+            .iter()
+            .filter(|(_, alert)| alert.level == Level::Urgent)
+    }
+}
+
+/// Plays games on one board to their end.
+pub fn play(
+    games: Vec<Arc<PlannedGame>>,
+    seed: u64,
+    noise: Noise,
+    mishaps: f64,
+    turned: bool,
+) -> Day {
+    let chess960 = games.iter().any(|game| game.mode.is_chess960());
+    let mut session = Session::new(1, games, seed, noise, mishaps, turned);
+    let mut monitor = Monitor::new(Settings {
+        chess960,
+        ..Settings::default()
+    });
+    let mut day = Day::default();
+    let mut bytes = Vec::new();
+    let mut now = 0;
+    monitor.handle(Input::Opened, At(now));
+    loop {
+        while let Some(output) = monitor.poll_output() {
+            day.take(output, now, &mut session);
+        }
+        let board = session.next_wake();
+        let Some(next) = [board, monitor.wake_at().map(|at| at.0)]
+            .into_iter()
+            .flatten()
+            .min()
+        else {
+            break;
+        };
+        now = next.max(now + 1);
+        session.advance_to(now, &mut bytes);
+        if bytes.is_empty() {
+            monitor.handle(Input::Tick, At(now));
+        } else {
+            monitor.handle(Input::Bytes(&bytes), At(now));
+            bytes.clear();
+        }
+        day.truth.extend(session.truth());
+        if session.finished() && board.is_none_or(|at| at > now + 60_000) {
+            break;
+        }
+    }
+    day.forbidden = session.board().forbidden();
+    day
+}
+
+impl Day {
+    fn take(&mut self, output: Output, now: u64, session: &mut Session) {
+        match output {
+            Output::Write(bytes) => session.command(&bytes, now),
+            Output::Ply(ply) => {
+                if ply.ply == 1 {
+                    self.games.push(Vec::new());
+                    self.results.push(None);
+                }
+                if let Some(game) = self.games.last_mut() {
+                    game.push((ply.san, ply.clock_s));
+                }
+            }
+            Output::Retract(retraction) => {
+                if let Some(game) = self.games.last_mut() {
+                    game.truncate(usize::from(retraction.back_to));
+                }
+            }
+            Output::State(state) => {
+                if let Some(result) = self.results.last_mut() {
+                    *result = state.result.or(result.take());
+                }
+            }
+            Output::Alert { change, alert } => match change {
+                AlertChange::Raised => self.raised.push((now, *alert)),
+                AlertChange::Updated | AlertChange::Resolved => {
+                    debug_assert!(alert.status != Status::Open);
+                    self.ended.push(*alert);
+                }
+            },
+            Output::Link(_) | Output::Clock(_) | Output::Pgn { .. } => {}
+        }
+    }
+}

@@ -9,6 +9,7 @@ mod ground;
 mod history;
 pub mod pgn;
 mod press;
+mod reply;
 mod start;
 mod tree;
 

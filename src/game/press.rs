@@ -1,20 +1,21 @@
 //! What a press proves: which candidate it closes, or that none explains the men (Article 6.2.1,
 //! 7.5.1).
 
-use shakmaty::Square;
+use shakmaty::{CastlingSide, Move, Square};
 
 use super::{
     event::{Event, Recorded},
     follow::{Game, OpenCase},
-    tree::Step,
+    reply::under_way,
+    tree::{Node, Step},
 };
 use crate::{
-    board::{ClockFacts, Placement},
+    board::{ClockFacts, Edge, Placement},
     words::{At, Side},
 };
 
 /// The clock is read a few times a second: a press is seen so late, ms (protocol section 7).
-const LEVER_LAG_MS: u64 = 250;
+const LEVER_LAG_MS: u64 = 290;
 
 /// A press that has not been decided yet.
 #[derive(Debug, Clone)]
@@ -49,6 +50,14 @@ impl Press {
     }
 }
 
+/// How surely the board showed a man on the square its ply ends on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Shown {
+    Never,
+    Before,
+    Now,
+}
+
 enum Verdict {
     /// The plies up to this candidate were completed.
     Closes(usize),
@@ -69,7 +78,7 @@ impl Game {
         };
         let waited = at.ms_since(press.at);
         let quiet = at.ms_since(self.changed);
-        match self.weigh(&press) {
+        match self.weigh(&press, at) {
             Verdict::Closes(id) => {
                 if opponent_moved || waited >= self.limits.hold_ms || self.current.is_none() {
                     self.press = None;
@@ -102,16 +111,10 @@ impl Game {
         }
     }
 
-    fn weigh(&mut self, press: &Press) -> Verdict {
+    fn weigh(&mut self, press: &Press, at: At) -> Verdict {
         let presser = press.side;
         let Some(current) = self.current else {
-            let closed = self
-                .tree
-                .reached_by_other(presser.other())
-                .into_iter()
-                .filter(|&id| self.tree.node(id).closes())
-                .find(|&id| self.opponent_busy(&self.tree.node(id).placement, press))
-                .or_else(|| self.closed_unseen(press));
+            let closed = self.closed_unseen(press, at);
             return closed.map_or(Verdict::Unexplained, Verdict::Closes);
         };
         let node = self.tree.node(current);
@@ -137,42 +140,111 @@ impl Game {
         }
     }
 
-    /// The ply and the lift of the reply fell into one scan, so that the placement between was
-    /// never read alone: the one legal ply that leaves all but the lifted man.
-    fn closed_unseen(&mut self, press: &Press) -> Option<usize> {
-        let anchor = self.tree.anchor();
-        if anchor.ground.turn() != press.side {
-            return None;
-        }
-        let mut fitting = anchor
-            .ground
-            .successors()
-            .into_iter()
-            .filter(|(_, stood)| self.opponent_busy(stood, press));
-        let (_, stood) = fitting.next()?;
-        if fitting.next().is_some() {
-            return None;
-        }
-        self.tree.find(&stood, press.at, self.edges.len(), None)
-    }
-
-    /// Whether all that differs from the candidate is the opponent's reply under way: his men
-    /// lifted after the press, or so shortly before it was seen that the lever's lag explains it.
-    fn opponent_busy(&self, stood: &Placement, press: &Press) -> bool {
-        let mut lifted = false;
-        let all = stood.differs(&self.seen).into_iter().all(|square| {
-            let was = stood.piece(square).map(|man| man.color);
-            let is = self.seen.piece(square).map(|man| man.color);
-            if was == Some(press.side.other()) && is != was {
-                lifted = true;
-                let since = self.edges.iter().rfind(|edge| edge.square == square);
-                if since.is_some_and(|edge| press.at.ms_since(edge.at) > LEVER_LAG_MS) {
-                    return false;
+    /// The legal ply of the presser that the men prove although it never stood alone: all that
+    /// differs from it is the opponent's reply, begun before the scan had shown the ply.
+    ///
+    /// The best evidence wins: the mover's man on its square now, then there at some time of the
+    /// turn, then (the reply took it in the same scan) a complete reply. Two candidates of the
+    /// best kind prove nothing yet.
+    fn closed_unseen(&mut self, press: &Press, at: At) -> Option<usize> {
+        let presser = press.side;
+        let parents: Vec<usize> = if self.last_final().turn() == presser {
+            vec![0]
+        } else {
+            self.tree.reached_by_other(presser)
+        };
+        let mut fitting: Vec<(Shown, usize, Move, Placement)> = Vec::new();
+        for parent in parents {
+            let node = self.tree.node(parent);
+            if parent != 0 && !(node.closes() && node.parent == 0) {
+                continue;
+            }
+            for (mv, stood) in node.successors() {
+                if stood.differs(&self.seen).count() > 5 {
+                    continue;
+                }
+                let shown = self.how_shown(*mv, stood, presser);
+                let replied_in_full = shown != Shown::Never
+                    || at.ms_since(self.changed) >= self.limits.confirm_ms;
+                if replied_in_full && self.opponent_busy(node, *mv, stood, press, shown) {
+                    fitting.push((shown, parent, *mv, *stood));
                 }
             }
-            is != Some(press.side)
+        }
+        let best = fitting.iter().map(|(shown, ..)| *shown).max()?;
+        let mut of_best = fitting.into_iter().filter(|(shown, ..)| *shown == best);
+        let (_, parent, mv, stood) = of_best.next()?;
+        if of_best.next().is_some() {
+            return None;
+        }
+        let edges = self.edges_of_ply(&stood);
+        Some(self.tree.grow_known(parent, mv, self.changed, edges))
+    }
+
+    /// How the board showed the man that a ply of the presser brings to its square.
+    fn how_shown(&self, mv: Move, stood: &Placement, presser: Side) -> Shown {
+        let to = landing(mv, presser);
+        if self.seen.code(to) == stood.code(to) {
+            return Shown::Now;
+        }
+        let there = stood.get(to);
+        if self
+            .edges
+            .iter()
+            .any(|edge| edge.square == to && edge.to == there)
+        {
+            Shown::Before
+        } else {
+            Shown::Never
+        }
+    }
+
+    /// Edges up to the one that put the mover's man where the ply ends.
+    fn edges_of_ply(&self, stood: &Placement) -> usize {
+        let changed: Vec<Square> = self
+            .last_final()
+            .placement()
+            .differs(stood)
+            .into_iter()
+            .collect();
+        let reads = |edge: &Edge| {
+            changed.contains(&edge.square)
+                && edge.to == stood.get(edge.square)
+        };
+        self.edges
+            .iter()
+            .rposition(reads)
+            .map_or(self.edges.len(), |index| index + 1)
+    }
+
+    /// Whether all that differs from the candidate is the opponent's reply under way: begun after
+    /// the press, or so shortly before it was seen that the lever's lag explains it.
+    fn opponent_busy(
+        &self,
+        before: &Node,
+        mv: Move,
+        stood: &Placement,
+        press: &Press,
+        shown: Shown,
+    ) -> bool {
+        let changed = stood.differs(&self.seen);
+        let too_early = changed.into_iter().any(|square| {
+            self.edges
+                .iter()
+                .rfind(|edge| edge.square == square)
+                .is_some_and(|edge| press.at.ms_since(edge.at) > LEVER_LAG_MS)
         });
-        all && lifted
+        if too_early {
+            return false;
+        }
+        let ground = before.ground.after(mv);
+        if shown == Shown::Never {
+            return ground
+                .successors()
+                .iter()
+                .any(|(_, after)| *after == self.seen);
+        }
+        under_way(&ground, stood, &self.seen)
     }
 
     fn no_legal_ply(&mut self, press: &Press, at: At) {
@@ -223,5 +295,13 @@ impl Game {
             && self.patched != Some(shown)
             && shown.ms_since(press.at) > self.limits.hold_ms)
             .then(|| (mv.from().unwrap_or(mv.to()), mv.to()))
+    }
+}
+
+/// The square on which the moving man (when castling: the king) ends.
+fn landing(mv: Move, mover: Side) -> Square {
+    match mv {
+        Move::Castle { king, rook } => CastlingSide::from_king_side(king < rook).king_to(mover),
+        _ => mv.to(),
     }
 }

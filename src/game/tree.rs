@@ -96,6 +96,14 @@ impl Tree {
         None
     }
 
+    /// The candidate that this move makes of a known one; new if it was never shown.
+    pub fn grow_known(&mut self, parent: usize, mv: Move, at: At, edges: usize) -> usize {
+        let known = (0..self.nodes.len()).find(|&id| {
+            id != 0 && self.nodes[id].parent == parent && self.nodes[id].step == Step::Move(mv)
+        });
+        known.unwrap_or_else(|| self.grow(parent, Step::Move(mv), at, edges))
+    }
+
     /// Adds the men as they stand, as a ply of the mover that no rule allows.
     pub fn add_irregular(
         &mut self,
@@ -246,6 +254,11 @@ impl Node {
             .iter()
             .find(|(_, placement)| placement == seen)
             .map(|&(mv, _)| mv)
+    }
+
+    /// Every legal continuation with the men it leaves; none for a retired candidate.
+    pub fn successors(&self) -> &[(Move, Placement)] {
+        &self.successors
     }
 
     /// Whether a press can close the game up to here.

@@ -49,8 +49,7 @@ fn exact(games: &[Arc<PlannedGame>], noise: Noise, faults: &mut Vec<String>) -> 
     plies
 }
 
-#[test]
-fn every_corpus_game_comes_back_exactly() {
+fn whole_corpus(noise: Noise) {
     let Some(path) = shared("corpus/games.pgn") else {
         return;
     };
@@ -60,7 +59,7 @@ fn every_corpus_game_comes_back_exactly() {
         .map(Arc::new)
         .collect();
     let mut faults = Vec::new();
-    let plies = exact(&games, Noise::Calm, &mut faults);
+    let plies = exact(&games, noise, &mut faults);
     println!("{plies} plies of {} games", games.len());
     assert!(
         faults.is_empty(),
@@ -68,4 +67,14 @@ fn every_corpus_game_comes_back_exactly() {
         faults.len(),
         faults[..faults.len().min(40)].join("\n")
     );
+}
+
+#[test]
+fn every_corpus_game_comes_back_exactly_calm() {
+    whole_corpus(Noise::Calm);
+}
+
+#[test]
+fn every_corpus_game_comes_back_exactly_hall() {
+    whole_corpus(Noise::Hall);
 }

@@ -49,6 +49,9 @@ const CLOSED_BY_REPLIES: usize = 4;
 /// A stopped clock with the last ply standing for so long closes that ply, ms.
 const STOPPED_MS: u64 = 1000;
 
+/// A king on a centre square so long before the clock stopped made a ply, not a sign, ms.
+const KING_PLY_STOOD_MS: u64 = 800;
+
 /// One board's record.
 #[derive(Debug, Clone)]
 pub struct Game {
@@ -416,6 +419,9 @@ impl Game {
             node.shown <= stop && at.ms_since(stop) >= STOPPED_MS && quiet >= STOPPED_MS
         });
         let first_half_of_sign = stopped_on
+            && self
+                .stopped
+                .is_some_and(|stop| stop.ms_since(node.shown) < KING_PLY_STOOD_MS)
             && matches!(node.step, Step::Move(mv) if mv.role() == Role::King)
             && king_in_centre(&self.seen, node.ground.turn().other());
         // The press that usually follows a mate brings its clock time.
@@ -489,7 +495,7 @@ impl Game {
     }
 
     /// A legal ply that stood until the kings were put in the centre was made; a king's step to a
-    /// centre square was the sign itself.
+    /// centre square about when the clock stopped was the sign itself.
     fn close_before_sign(&mut self, by: &str, at: At) {
         if by != "kings" || self.stopped.is_none() {
             return;
@@ -502,8 +508,13 @@ impl Game {
             .find(|&id| {
                 let node = self.tree.node(id);
                 node.parent == 0
-                    && matches!(node.step, Step::Move(mv) if mv.role() != Role::King)
-                    && node.shown <= stop
+                    && match node.step {
+                        Step::Move(mv) if mv.role() == Role::King => {
+                            stop.ms_since(node.shown) >= KING_PLY_STOOD_MS
+                        }
+                        Step::Move(_) => node.shown <= stop,
+                        Step::Anchor | Step::Irregular | Step::Pass => false,
+                    }
             });
         if let Some(id) = standing {
             self.make_final(id, None, at);

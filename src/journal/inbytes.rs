@@ -1,0 +1,64 @@
+//! Raw captures: one base64 message a line, with no times.
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+
+use crate::{
+    dgt::{ClockMessage, Frames, Message},
+    words::At,
+};
+
+/// A line that is no base64.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {why}; a capture has one base64 message a line")]
+pub struct InbytesError {
+    /// From 1.
+    pub line: usize,
+    /// What is wrong.
+    pub why: String,
+}
+
+/// Between two messages of one burst, ms.
+const APART_MS: u64 = 60;
+
+/// Reads a capture. Its times are made up as a board would have made them: the clock speaks at
+/// least once a second, so a clock message whose seconds moved comes a second after the last one
+/// that moved, and everything else shortly after what came before it.
+///
+/// # Errors
+/// With the line that does not decode. Blank lines are passed over.
+pub fn read_inbytes(text: &str) -> Result<Vec<(At, Vec<u8>)>, InbytesError> {
+    let mut messages = Vec::new();
+    let (mut now, mut second, mut shown) = (0, 0, None);
+    for (index, line) in text.lines().enumerate() {
+        let line = line.trim();
+        if line.is_empty() {
+            continue;
+        }
+        let bytes = STANDARD.decode(line).map_err(|why| InbytesError {
+            line: index + 1,
+            why: why.to_string(),
+        })?;
+        now += APART_MS;
+        if let Some(times) = clock_times(&bytes) {
+            if shown.is_some_and(|shown| shown != times) {
+                now = now.max(second + 1_000);
+                second = now;
+            }
+            shown = Some(times);
+        }
+        messages.push((At(now), bytes));
+    }
+    Ok(messages)
+}
+
+/// The seconds both hands show.
+fn clock_times(bytes: &[u8]) -> Option<(u32, u32)> {
+    let mut frames = Frames::new();
+    frames.push(bytes);
+    match frames.next_message() {
+        Some(Message::Clock(ClockMessage::Times(times))) => {
+            Some((times.left.seconds, times.right.seconds))
+        }
+        _ => None,
+    }
+}

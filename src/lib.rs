@@ -3,6 +3,7 @@
 pub mod board;
 pub mod dgt;
 pub mod game;
+pub mod hall;
 pub mod incident;
 pub mod laws;
 pub mod link;

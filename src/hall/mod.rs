@@ -1,7 +1,8 @@
-//! The wiring: settings, pairings and clocks.
+//! The wiring: settings, pairings, clocks, and which board is at which port.
 
 mod now;
 pub mod pairings;
+pub mod probe;
 pub mod settings;
 
 pub use now::Clock;

@@ -2,10 +2,9 @@
 
 use std::{net::SocketAddr, str::FromStr};
 
-use super::words::{
-    BrokerAddress, ClockSide, RelayKind, TimeControl, Variant, parse_listen_or_none,
-};
+use super::words::{BrokerAddress, RelayKind, TimeControl, Variant, parse_listen_or_none};
 use crate::{
+    board::ClockSide,
     laws::{Edition, Lang, Regime},
     link::Address,
     publish::Topics,

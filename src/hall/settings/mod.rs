@@ -14,9 +14,10 @@ use serde::Deserialize;
 pub use fault::{Fault, Place, SettingsError};
 pub use keys::{Key, TABLES, Table};
 pub use load::Sources;
-pub use words::{BrokerAddress, ClockSide, RelayKind, TimeControl, UnknownWord, Variant};
+pub use words::{BrokerAddress, RelayKind, TimeControl, UnknownWord, Variant};
 
 use crate::{
+    board::ClockSide,
     laws::{Edition, Lang, Regime},
     link::Address,
 };

@@ -48,48 +48,6 @@ impl FromStr for Variant {
     }
 }
 
-/// Which side of a board's clock is White's.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub enum ClockSide {
-    /// As the first press tells.
-    #[default]
-    Auto,
-    /// The left.
-    WhiteLeft,
-    /// The right.
-    WhiteRight,
-    /// There is no clock.
-    None,
-}
-
-impl ClockSide {
-    /// The word, as the monitor's settings take it.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            ClockSide::Auto => "auto",
-            ClockSide::WhiteLeft => "white-left",
-            ClockSide::WhiteRight => "white-right",
-            ClockSide::None => "none",
-        }
-    }
-}
-
-impl FromStr for ClockSide {
-    type Err = UnknownWord;
-
-    fn from_str(text: &str) -> Result<ClockSide, UnknownWord> {
-        let all = [
-            ClockSide::Auto,
-            ClockSide::WhiteLeft,
-            ClockSide::WhiteRight,
-            ClockSide::None,
-        ];
-        let choice = "auto, white-left, white-right or none";
-        let found = all.into_iter().find(|side| side.as_str() == text);
-        found.ok_or_else(|| unknown(text, "clock side", choice))
-    }
-}
-
 /// A way out for the games.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RelayKind {

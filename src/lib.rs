@@ -1,8 +1,10 @@
 //! Atalaya stands watch beside the broadcast boards of a chess event.
 #![forbid(unsafe_code)]
 pub mod board;
+pub mod cli;
 pub mod dgt;
 pub mod game;
+pub mod hall;
 pub mod incident;
 pub mod journal;
 pub mod laws;

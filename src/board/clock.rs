@@ -22,6 +22,38 @@ pub enum ClockSide {
     None,
 }
 
+/// A text that names no side of the clock.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("'{0}' is no clock side: auto, white-left, white-right or none")]
+pub struct UnknownClockSide(pub String);
+
+impl ClockSide {
+    /// The name in settings.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            ClockSide::Auto => "auto",
+            ClockSide::WhiteLeft => "white-left",
+            ClockSide::WhiteRight => "white-right",
+            ClockSide::None => "none",
+        }
+    }
+}
+
+impl std::str::FromStr for ClockSide {
+    type Err = UnknownClockSide;
+
+    fn from_str(name: &str) -> Result<ClockSide, UnknownClockSide> {
+        let all = [
+            ClockSide::Auto,
+            ClockSide::WhiteLeft,
+            ClockSide::WhiteRight,
+            ClockSide::None,
+        ];
+        let found = all.into_iter().find(|side| side.as_str() == name);
+        found.ok_or_else(|| UnknownClockSide(name.to_owned()))
+    }
+}
+
 /// Both times and the running side, in the game's words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ClockFacts {

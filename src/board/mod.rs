@@ -7,6 +7,6 @@ mod clock;
 mod placement;
 mod sensors;
 
-pub use clock::{ClockChange, ClockFacts, ClockSide, ClockWatch};
+pub use clock::{ClockChange, ClockFacts, ClockSide, ClockWatch, UnknownClockSide};
 pub use placement::{Placement, Reading};
 pub use sensors::{Edge, Sensors};

@@ -18,5 +18,5 @@ pub use finding::{Certainty, Finding, Instead};
 pub use hints::hints;
 pub use judge::{judge, late_placement, out_of_turn};
 pub use remedy::{Regime, UnknownRegime, remedy};
-pub use rows::{Counts, Edition, Row, Words};
+pub use rows::{Counts, Edition, Row, UnknownEdition, Words};
 pub use turn::{Past, Stand, Turn};

@@ -1,6 +1,8 @@
 //! The table: articles, certainty, weight and words of every code.
 
-use std::fmt;
+use std::{fmt, str::FromStr};
+
+use thiserror::Error;
 
 use super::{Certainty, Code};
 use crate::incident::Level;
@@ -28,6 +30,20 @@ impl Edition {
             2023 => Some(Edition::E2023),
             _ => None,
         }
+    }
+}
+
+/// A year in which no edition began.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("'{0}' is no edition of the Laws: 2023, 2018 or 2014")]
+pub struct UnknownEdition(pub String);
+
+impl FromStr for Edition {
+    type Err = UnknownEdition;
+
+    fn from_str(year: &str) -> Result<Edition, UnknownEdition> {
+        let known = year.parse().ok().and_then(Edition::of_year);
+        known.ok_or_else(|| UnknownEdition(year.to_owned()))
     }
 }
 

@@ -1,0 +1,80 @@
+//! `atalaya check`: what is wrong with the configuration, before the round begins.
+
+use std::{fs::File, path::PathBuf};
+
+use super::{Failure, print, sources};
+use crate::{
+    hall::{Pairings, Settings},
+    words::BoardNo,
+};
+
+/// Reads the configuration and the pairings, and says what is wrong with file, line and key
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = "Example: atalaya check --config config/atalaya.toml")]
+pub struct Args {
+    /// Configuration file, above /etc/atalaya/atalaya.toml
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+}
+
+/// Checks.
+///
+/// # Errors
+/// With all faults.
+pub fn run(args: Args) -> Result<(), Failure> {
+    let sources = sources(args.config);
+    for name in sources.stray_variables() {
+        tracing::warn!("{name} is read by nobody: write ATALAYA__SECTION__KEY");
+    }
+    let settings = Settings::load(&sources)?;
+    let mut faults = unreadable(&settings);
+    let pairings = match &settings.event.pairings {
+        None => None,
+        Some(file) => match Pairings::read(file, &settings.event.round) {
+            Ok(pairings) => Some(pairings),
+            Err(error) => {
+                faults.push(error.to_string());
+                None
+            }
+        },
+    };
+    if !faults.is_empty() {
+        return Err(Failure::Usage(faults.join("\n")));
+    }
+    let numbers = settings.boards.iter().map(|board| BoardNo(board.number));
+    if let Some(pairings) = &pairings {
+        for board in numbers.filter(|board| pairings.get(*board).is_none()) {
+            tracing::warn!("board {board} is not in the pairings");
+        }
+    }
+    let boards = match settings.boards.len() {
+        0 => "every board found".to_owned(),
+        count => format!("{count} boards"),
+    };
+    let pairs = pairings.map_or(0, |pairings| pairings.iter().count());
+    let venue = settings.venue.id;
+    print(format!(
+        "configuration good: venue {venue}, {boards}, {pairs} pairings\n"
+    ));
+    Ok(())
+}
+
+/// Files that are named and cannot be opened.
+fn unreadable(settings: &Settings) -> Vec<String> {
+    let mqtt = &settings.mqtt;
+    let named = [
+        ("mqtt.password_file", &mqtt.password_file),
+        ("mqtt.ca_file", &mqtt.ca_file),
+        ("mqtt.client_cert", &mqtt.client_cert),
+        ("mqtt.client_key", &mqtt.client_key),
+    ];
+    let tokens = settings.relays.iter().map(|relay| &relay.token_file);
+    let tokens = tokens.map(|file| ("relay.token_file", file));
+    let files = named.into_iter().chain(tokens);
+    let failed = files.filter_map(|(key, file)| {
+        let file = file.as_ref()?;
+        let why = File::open(file).err()?;
+        Some(format!("{}: {key}: cannot be read: {why}", file.display()))
+    });
+    failed.collect()
+}

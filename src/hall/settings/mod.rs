@@ -1,0 +1,271 @@
+//! The configuration as types (design.md 3). Every key stands in [`keys`] too, with the check that
+//! its text must pass; a test keeps the two and `config/atalaya.toml` together.
+
+mod fault;
+mod keys;
+mod load;
+mod survey;
+mod words;
+
+use std::{net::SocketAddr, path::PathBuf};
+
+use serde::Deserialize;
+
+pub use fault::{Fault, Place, SettingsError};
+pub use keys::{Key, TABLES, Table};
+pub use load::Sources;
+pub use words::{BrokerAddress, RelayKind, TimeControl, UnknownWord, Variant};
+
+use crate::{
+    board::ClockSide,
+    laws::{Edition, Lang, Regime},
+    link::Address,
+};
+
+/// The whole configuration.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// `[venue]`
+    pub venue: Venue,
+    /// `[event]`
+    pub event: Event,
+    /// `[[board]]`; empty: every board found on the serial ports.
+    #[serde(rename = "board")]
+    pub boards: Vec<Board>,
+    /// `[mqtt]`
+    pub mqtt: Mqtt,
+    /// `[broker]`
+    pub broker: Broker,
+    /// `[web]`
+    pub web: Web,
+    /// `[journal]`
+    pub journal: Journal,
+    /// `[timing]`
+    pub timing: Timing,
+    /// `[[relay]]`
+    #[serde(rename = "relay")]
+    pub relays: Vec<Relay>,
+}
+
+/// The place.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Venue {
+    /// Topic segment: a-z 0-9 -.
+    pub id: String,
+}
+
+/// What is played.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Event {
+    /// Name for the PGN.
+    pub name: String,
+    /// Site for the PGN.
+    pub site: Option<String>,
+    /// Day of the round.
+    #[serde(deserialize_with = "words::optional")]
+    pub date: Option<jiff::civil::Date>,
+    /// The round.
+    pub round: String,
+    /// Language of texts that have one language only.
+    #[serde(deserialize_with = "words::word")]
+    pub language: Lang,
+    /// Penalty rules.
+    #[serde(deserialize_with = "words::word")]
+    pub regime: Regime,
+    /// Time control.
+    #[serde(deserialize_with = "words::optional")]
+    pub time_control: Option<TimeControl>,
+    /// Which chess.
+    #[serde(deserialize_with = "words::word")]
+    pub variant: Variant,
+    /// Edition of the Laws whose article numbers are named.
+    #[serde(deserialize_with = "words::word")]
+    pub laws: Edition,
+    /// File of pairings.
+    pub pairings: Option<PathBuf>,
+}
+
+/// One board.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Board {
+    /// Its number, from 1.
+    pub number: u16,
+    /// Where it is reached. Either this or `serial` is given, never both.
+    #[serde(default, deserialize_with = "words::optional")]
+    pub port: Option<Address>,
+    /// Its serial number: looked for on all serial ports.
+    #[serde(default)]
+    pub serial: Option<String>,
+    /// Which side of the clock is White's.
+    #[serde(default, deserialize_with = "words::word")]
+    pub clock: ClockSide,
+}
+
+/// The broker we publish to.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Mqtt {
+    /// Our own, or whose.
+    #[serde(deserialize_with = "words::word")]
+    pub broker: BrokerAddress,
+    /// First segments of all topics.
+    pub root: String,
+    /// User name.
+    pub username: Option<String>,
+    /// File whose first line is the password.
+    pub password_file: Option<PathBuf>,
+    /// Certificates that sign the broker's, PEM.
+    pub ca_file: Option<PathBuf>,
+    /// Our certificate, PEM.
+    pub client_cert: Option<PathBuf>,
+    /// Its key, PEM.
+    pub client_key: Option<PathBuf>,
+}
+
+/// The embedded broker.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Broker {
+    /// TCP.
+    pub listen: SocketAddr,
+    /// WebSocket, path `/mqtt`; `none` for none.
+    #[serde(deserialize_with = "words::listen_or_none")]
+    pub websocket: Option<SocketAddr>,
+}
+
+/// The arbiters' page.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Web {
+    /// HTTP; `none` for no page.
+    #[serde(deserialize_with = "words::listen_or_none")]
+    pub listen: Option<SocketAddr>,
+}
+
+/// The log of truth.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Journal {
+    /// Its folder.
+    pub dir: PathBuf,
+}
+
+/// How long things may take (reconstruction.md 7.12).
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Timing {
+    /// Grace after a press without a confirming full board.
+    pub press_grace_ms: u64,
+    /// Quiet before a full board is asked for.
+    pub confirm_ms: u64,
+    /// Quiet in which a placement stands without a clock.
+    pub settle_ms: u64,
+    /// How long the kings must stand in the centre.
+    pub gesture_ms: u64,
+}
+
+/// One way out for the games.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Relay {
+    /// Which way.
+    #[serde(deserialize_with = "words::word")]
+    pub kind: RelayKind,
+    /// How far the moves lag behind the boards.
+    #[serde(default)]
+    pub delay_seconds: u32,
+    /// Where to send to (`http`, `lichess`).
+    #[serde(default)]
+    pub url: Option<String>,
+    /// Where to write to (`folder`).
+    #[serde(default)]
+    pub dir: Option<PathBuf>,
+    /// File whose first line is the token (`lichess`, `http`).
+    #[serde(default)]
+    pub token_file: Option<PathBuf>,
+}
+
+impl Default for Venue {
+    fn default() -> Venue {
+        Venue {
+            id: "hall-1".to_owned(),
+        }
+    }
+}
+
+impl Default for Event {
+    fn default() -> Event {
+        Event {
+            name: "?".to_owned(),
+            site: None,
+            date: None,
+            round: "1".to_owned(),
+            language: Lang::En,
+            regime: Regime::Standard,
+            time_control: None,
+            variant: Variant::Standard,
+            laws: Edition::E2023,
+            pairings: None,
+        }
+    }
+}
+
+impl Default for Mqtt {
+    fn default() -> Mqtt {
+        Mqtt {
+            broker: BrokerAddress::Embedded,
+            root: "atalaya".to_owned(),
+            username: None,
+            password_file: None,
+            ca_file: None,
+            client_cert: None,
+            client_key: None,
+        }
+    }
+}
+
+impl Default for Broker {
+    fn default() -> Broker {
+        Broker {
+            listen: local(1883),
+            websocket: Some(local(9001)),
+        }
+    }
+}
+
+impl Default for Web {
+    fn default() -> Web {
+        Web {
+            listen: Some(local(8080)),
+        }
+    }
+}
+
+impl Default for Journal {
+    fn default() -> Journal {
+        Journal {
+            dir: PathBuf::from("state"),
+        }
+    }
+}
+
+impl Default for Timing {
+    fn default() -> Timing {
+        let limits = crate::game::Limits::default();
+        Timing {
+            press_grace_ms: limits.grace_ms,
+            confirm_ms: limits.confirm_ms,
+            settle_ms: limits.settle_ms,
+            gesture_ms: limits.gesture_ms,
+        }
+    }
+}
+
+/// Nobody outside this machine is served unless the settings say so.
+fn local(port: u16) -> SocketAddr {
+    SocketAddr::from(([127, 0, 0, 1], port))
+}

@@ -146,7 +146,10 @@ fn every_bad_value_is_told_with_its_line_and_key() {
         ("[event]\ndate = \"30/11/2026\"", "event.date"),
         ("[event]\nlanguage = \"fr\"", "event.language"),
         ("[event]\nregime = \"blitz\"", "event.regime"),
-        ("[event]\ntime_control = \"90 minutes\"", "event.time_control"),
+        (
+            "[event]\ntime_control = \"90 minutes\"",
+            "event.time_control",
+        ),
         ("[event]\nvariant = \"atomic\"", "event.variant"),
         ("[event]\nlaws = 2020", "event.laws"),
         ("[event]\nname = [\"a\"]", "event.name"),
@@ -258,5 +261,8 @@ fn all_layers_tell_their_faults_at_once() {
     assert!(text.contains("configuration: broker.websocket: 127.0.0.1:1883 is taken"));
     assert_eq!(layers.stray_variables(), ["ATALAYA_VENUE__ID"]);
     let gone = Settings::load(&sources(Path::new("/nowhere/a.toml"), &[])).expect_err("no file");
-    assert!(gone.to_string().starts_with("/nowhere/a.toml: cannot be read: "));
+    assert!(
+        gone.to_string()
+            .starts_with("/nowhere/a.toml: cannot be read: ")
+    );
 }

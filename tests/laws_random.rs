@@ -1,5 +1,6 @@
 //! Random games: steps of pieces that leave the own king attacked get a certain king finding, and
 //! the legal moves played, with no lifts seen, raise no touch-move hints.
+#![expect(clippy::disallowed_methods, reason = "it says how long it took")]
 
 use std::time::Instant;
 

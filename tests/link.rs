@@ -1,4 +1,5 @@
 //! The link against real ptys and sockets.
+#![expect(clippy::disallowed_methods, reason = "a test waits for real")]
 
 use std::fs::File;
 use std::io::{Read, Write};

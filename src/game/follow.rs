@@ -436,7 +436,7 @@ impl Game {
             2
         };
         if path.len() >= replies && quiet >= self.limits.settle_ms {
-            let closed = path.len() - replies.min(path.len() - 1).min(2).max(1);
+            let closed = path.len() - replies.min(path.len() - 1).clamp(1, 2);
             self.make_final(path[closed.saturating_sub(1)], None, at);
         }
     }

@@ -5,6 +5,10 @@
 //! (its `eventloop.rs`, `clean` and `poll`). So each connection gets a client and an event loop of
 //! its own, at most [`outbox::WINDOW`](super::outbox::WINDOW) messages are handed over, and all that
 //! has no PUBACK is handed over again, in order, on the next one.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "its own waits, and the label of its own status message"
+)]
 
 use std::{
     collections::{HashMap, VecDeque},

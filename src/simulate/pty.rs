@@ -1,4 +1,8 @@
 //! Virtual boards in real time, each behind a pty that a reader opens like a serial port.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "virtual boards live in real time"
+)]
 
 use std::{
     fs::File,

@@ -31,6 +31,13 @@ pub(super) fn survey(path: &Path, text: &str) -> Vec<Fault> {
     survey.whole(whole.get_ref());
     let mut faults = survey.faults;
     faults.sort_by_key(|(line, _)| *line);
+    // On a line that does not parse, whatever else seems wrong only follows from that.
+    let broken: Vec<usize> = faults
+        .iter()
+        .filter(|(_, fault)| fault.key.is_empty())
+        .map(|(line, _)| *line)
+        .collect();
+    faults.retain(|(line, fault)| fault.key.is_empty() || !broken.contains(line));
     faults.into_iter().map(|(_, fault)| fault).collect()
 }
 

@@ -58,3 +58,13 @@ pub const fn side_name(side: Side) -> &'static str {
         Side::Black => "black",
     }
 }
+
+/// Seconds as a clock shows them: `1:23:45`.
+pub fn clock_text(seconds: u32) -> String {
+    format!(
+        "{}:{:02}:{:02}",
+        seconds / 3600,
+        seconds / 60 % 60,
+        seconds % 60
+    )
+}

@@ -1,8 +1,11 @@
 //! `atalaya run`: the daemon.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, time::Duration};
 
-use super::Failure;
+use sd_notify::NotifyState;
+
+use super::{Failure, sources, stop_on_signal};
+use crate::hall::{Clock, Hall, ServeError, Settings};
 
 /// The daemon. Without a configuration it takes the built-in defaults: an embedded broker, the
 /// page on 127.0.0.1:8080, and every board it can find on the serial ports
@@ -14,11 +17,59 @@ pub struct Args {
     pub config: Option<PathBuf>,
 }
 
+impl From<ServeError> for Failure {
+    fn from(error: ServeError) -> Failure {
+        match error {
+            ServeError::Broker(_) => Failure::Device(error.to_string()),
+            _ => Failure::Usage(error.to_string()),
+        }
+    }
+}
+
 /// Runs until it is told to stop.
 ///
 /// # Errors
 /// When the configuration is wrong or an address cannot be listened on.
 pub async fn run(args: Args) -> Result<(), Failure> {
-    let _ = args;
-    Err(Failure::Usage("run: not built yet".to_owned()))
+    let sources = sources(args.config);
+    for name in sources.stray_variables() {
+        tracing::warn!("{name} is read by nobody: write ATALAYA__SECTION__KEY");
+    }
+    let settings = Settings::load(&sources)?;
+    let stop = stop_on_signal()?;
+    let hall = Hall::start(&settings, Clock::new(), None).await?;
+    let (host, port) = hall.broker();
+    tracing::info!(
+        version = env!("CARGO_PKG_VERSION"),
+        broker = %format_args!("{host}:{port}"),
+        venue = settings.venue.id,
+        boards = settings.boards.len(),
+        "on watch"
+    );
+    tell_systemd(NotifyState::Ready);
+    let pulse = watchdog_pulse();
+    loop {
+        tokio::select! {
+            () = stop.cancelled() => break,
+            () = tokio::time::sleep(pulse.unwrap_or(Duration::MAX)) => {
+                tell_systemd(NotifyState::Watchdog);
+            }
+        }
+    }
+    tell_systemd(NotifyState::Stopping);
+    hall.stop().await;
+    tracing::info!("stopped");
+    Ok(())
+}
+
+/// Half the time systemd waits for a sign of life, if it waits for any.
+fn watchdog_pulse() -> Option<Duration> {
+    sd_notify::watchdog_enabled().map(|patience| patience / 2)
+}
+
+/// Without systemd there is nobody to tell.
+fn tell_systemd(state: NotifyState<'_>) {
+    if let Err(why) = sd_notify::notify(&[state]) {
+        tracing::debug!(%why, "systemd was not told");
+    }
 }

@@ -164,8 +164,8 @@ impl Game {
                     continue;
                 }
                 let shown = self.how_shown(*mv, stood, presser);
-                let replied_in_full = shown != Shown::Never
-                    || at.ms_since(self.changed) >= self.limits.confirm_ms;
+                let replied_in_full =
+                    shown != Shown::Never || at.ms_since(self.changed) >= self.limits.confirm_ms;
                 if replied_in_full && self.opponent_busy(node, *mv, stood, press, shown) {
                     fitting.push((shown, parent, *mv, *stood));
                 }
@@ -207,10 +207,8 @@ impl Game {
             .differs(stood)
             .into_iter()
             .collect();
-        let reads = |edge: &Edge| {
-            changed.contains(&edge.square)
-                && edge.to == stood.get(edge.square)
-        };
+        let reads =
+            |edge: &Edge| changed.contains(&edge.square) && edge.to == stood.get(edge.square);
         self.edges
             .iter()
             .rposition(reads)

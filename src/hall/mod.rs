@@ -3,8 +3,12 @@
 mod now;
 pub mod pairings;
 pub mod probe;
+mod serve;
 pub mod settings;
+mod watch;
 
 pub use now::Clock;
 pub use pairings::{Pairing, Pairings, PairingsError};
+pub use serve::{Hall, ServeError};
 pub use settings::{Settings, SettingsError, Sources};
+pub use watch::{Desk, Post, Told, watch};

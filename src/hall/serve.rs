@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 use super::{
     Clock, Settings,
     pairings::{Pairings, PairingsError},
-    ports,
+    probe,
     settings::BrokerAddress,
     watch::{Desk, Post, Told, watch},
 };
@@ -21,13 +21,16 @@ use crate::{
         channel,
         payload::{Info, info},
     },
-    words::{At, BoardNo},
+    words::BoardNo,
 };
 
 /// Half the time after which a silent broker is given up.
 const KEEP_ALIVE: Duration = Duration::from_secs(5);
 /// How often the ports are looked over for a board that was plugged in, when no board is named.
 const LOOK_FOR_BOARDS: Duration = Duration::from_secs(3);
+
+/// A board answers within a second; a slow USB hub takes another.
+const PROBE_PATIENCE: Duration = Duration::from_secs(3);
 
 /// Why the daemon does not start.
 #[derive(Debug, thiserror::Error)]
@@ -111,7 +114,7 @@ impl Hall {
             version: env!("CARGO_PKG_VERSION"),
             boards: &numbers,
             regime: settings.event.regime.name(),
-            schema: concat!(env!("CARGO_PKG_REPOSITORY"), "#the-mqtt-contract"),
+            schema: "urn:atalaya:mqtt:v1",
         };
         publisher.send(vec![info(&topics, &boot, 1, clock.wall(), &hello)]);
         let desk = Desk {
@@ -203,17 +206,32 @@ async fn watch_by_serial(
     loop {
         let found = tokio::select! {
             () = stop.cancelled() => return,
-            found = ports::with_serial(&serial) => found,
+            found = port_with_serial(&serial) => found,
         };
         if let Some(address) = found {
             return watch(Post { address, settings }, desk, seq, stop).await;
         }
-        tracing::warn!(board = settings.board, serial, "no port answers with this serial number");
+        tracing::warn!(
+            board = settings.board,
+            serial,
+            "no port answers with this serial number"
+        );
         tokio::select! {
             () = stop.cancelled() => return,
             () = tokio::time::sleep(LOOK_FOR_BOARDS) => {}
         }
     }
+}
+
+/// The port whose board has this serial number.
+async fn port_with_serial(serial: &str) -> Option<Address> {
+    for address in probe::serial_ports() {
+        let answer = probe::probe(address.clone(), PROBE_PATIENCE).await;
+        if answer.is_ok_and(|answer| answer.serial.as_deref() == Some(serial)) {
+            return Some(address);
+        }
+    }
+    None
 }
 
 /// No board is named: every port that is there, or comes, is one; numbered in the order of their
@@ -228,7 +246,7 @@ async fn watch_all_ports(
     let mut known: Vec<Address> = Vec::new();
     let mut boards = JoinSet::new();
     loop {
-        for address in ports::all() {
+        for address in probe::serial_ports() {
             if known.contains(&address) || known.len() >= usize::from(u16::MAX) {
                 continue;
             }
@@ -258,19 +276,20 @@ fn monitor_settings(
     clock: &str,
 ) -> monitor::Settings {
     let event = &settings.event;
-    let pairing = pairings.of_board(board);
+    let pairing = pairings.get(BoardNo(board));
     let control = event.time_control.as_ref();
     monitor::Settings {
         board,
         venue: settings.venue.id.clone(),
         event: event.name.clone(),
         site: event.site.clone().unwrap_or_else(|| "?".to_owned()),
-        date: event
-            .date
-            .map_or_else(|| "????.??.??".to_owned(), |day| day.strftime("%Y.%m.%d").to_string()),
+        date: event.date.map_or_else(
+            || "????.??.??".to_owned(),
+            |day| day.strftime("%Y.%m.%d").to_string(),
+        ),
         round: event.round.clone(),
-        white: pairing.and_then(|pair| pair.white.clone()),
-        black: pairing.and_then(|pair| pair.black.clone()),
+        white: pairing.map(|pair| pair.white.clone()),
+        black: pairing.map(|pair| pair.black.clone()),
         time_control: control.map(ToString::to_string),
         increment_s: control.map_or(0, super::settings::TimeControl::increment_s),
         regime: event.regime.name().to_owned(),
@@ -338,4 +357,3 @@ fn client(
 fn boot_name(clock: &Clock) -> String {
     format!("{:x}", clock.wall().as_millisecond())
 }
-

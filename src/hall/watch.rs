@@ -163,7 +163,7 @@ impl Watch {
             self.seq += 1;
         }
         log(self.board, &output);
-        let game = self.monitor.game_id();
+        let game = self.monitor.current_game();
         let context = Context {
             topics: &self.desk.topics,
             boot: &self.desk.boot,

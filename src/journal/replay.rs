@@ -51,13 +51,12 @@ impl Replay {
             return Vec::new();
         };
         // A journal whose beginning is missing still tells what it can.
-        let board = self
-            .boards
-            .entry(entry.board)
-            .or_insert_with(|| Board::new(Settings {
+        let board = self.boards.entry(entry.board).or_insert_with(|| {
+            Board::new(Settings {
                 board: entry.board.0,
                 ..Settings::default()
-            }));
+            })
+        });
         board.monitor.handle(input, entry.at);
         let mut outputs = Vec::new();
         while let Some(output) = board.monitor.poll_output() {

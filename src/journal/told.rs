@@ -19,7 +19,7 @@ pub fn told(output: &Output) -> Option<String> {
         Output::Alert { change, alert } => json!({
             "kind": "alert", "change": change, "id": alert.id, "rev": alert.rev,
             "code": alert.finding.code.as_str(), "side": side_name(alert.finding.side),
-            "certainty": alert.finding.certainty.as_str(), "level": alert.level,
+            "certainty": alert.finding.certainty, "level": alert.level,
             "status": alert.status, "ply": alert.ply, "move": alert.move_text, "fen": alert.fen,
             "placement": alert.placement,
         }),

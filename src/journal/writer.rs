@@ -103,7 +103,9 @@ impl Journal {
             self.health.lost.fetch_add(1, Ordering::Relaxed);
             return;
         }
-        self.health.waiting.fetch_add(bytes.len(), Ordering::Relaxed);
+        self.health
+            .waiting
+            .fetch_add(bytes.len(), Ordering::Relaxed);
         // the thread outlives every stub
         let _ = self.orders.send(Order::Append(entry.wall, bytes));
     }
@@ -155,7 +157,10 @@ impl Segment {
     }
 
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
-        let written = self.file.write_all(bytes).and_then(|()| self.file.sync_data());
+        let written = self
+            .file
+            .write_all(bytes)
+            .and_then(|()| self.file.sync_data());
         match written {
             Ok(()) => self.len += bytes.len() as u64,
             // a half-written batch would be written twice
@@ -198,7 +203,9 @@ impl Writer {
             }
             if let Some(wall) = newest {
                 self.write(&batch, wall);
-                self.health.waiting.fetch_sub(batch.len(), Ordering::Relaxed);
+                self.health
+                    .waiting
+                    .fetch_sub(batch.len(), Ordering::Relaxed);
             }
             for waiter in waiters {
                 // who asked may have gone

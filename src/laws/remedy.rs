@@ -44,6 +44,17 @@ impl FromStr for Regime {
 }
 
 impl Regime {
+    /// The word of the configuration and the contract.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Regime::Standard => "standard",
+            Regime::RapidA4 => "rapid-a4",
+            Regime::RapidA5 => "rapid-a5",
+            Regime::BlitzB2 => "blitz-b2",
+            Regime::BlitzB3 => "blitz-b3",
+        }
+    }
+
     /// Whether the opponent's next move ends the time for correcting (A.5.2, B.3).
     pub const fn window_closes_on_reply(self) -> bool {
         matches!(self, Regime::RapidA5 | Regime::BlitzB3)

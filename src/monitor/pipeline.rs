@@ -476,6 +476,11 @@ impl Monitor {
         });
     }
 
+    /// The game on the board; `None` before the first.
+    pub fn current_game(&self) -> Option<GameId> {
+        (self.games > 0).then(|| self.game_id())
+    }
+
     fn game_id(&self) -> GameId {
         let letter = match self.games {
             0 | 1 => String::new(),
@@ -548,7 +553,7 @@ impl Monitor {
             Stage::Setup | Stage::Playing => (None, None),
         };
         BoardState {
-            game: (self.games > 0).then(|| self.game_id()),
+            game: self.current_game(),
             round: Some(self.settings.round.clone()),
             white: self.settings.white.clone(),
             black: self.settings.black.clone(),

@@ -48,13 +48,13 @@ pub fn run(args: Args) -> Result<(), Failure> {
         }
     }
     let boards = match settings.boards.len() {
-        0 => "every board found".to_owned(),
-        count => format!("{count} boards"),
+        0 => "every one found".to_owned(),
+        count => count.to_string(),
     };
     let pairs = pairings.map_or(0, |pairings| pairings.iter().count());
     let venue = settings.venue.id;
     print(format!(
-        "configuration good: venue {venue}, {boards}, {pairs} pairings\n"
+        "configuration good: venue {venue}; boards: {boards}; pairings: {pairs}\n"
     ));
     Ok(())
 }

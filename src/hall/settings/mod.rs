@@ -1,5 +1,5 @@
-//! The configuration as types (design.md 3). Every key stands in [`keys`] too, with the check that
-//! its text must pass; a test keeps the two and `config/atalaya.toml` together.
+//! The configuration as types (design.md 3). Every key stands in [`TABLES`] too, with the check
+//! that its text must pass; a test keeps the two and `config/atalaya.toml` together.
 
 mod fault;
 mod keys;

@@ -4,6 +4,7 @@ pub mod board;
 pub mod dgt;
 pub mod game;
 pub mod incident;
+pub mod journal;
 pub mod laws;
 pub mod link;
 pub mod monitor;

@@ -627,7 +627,7 @@ proptest! {
     ) {
         let mut out = MAGIC.to_vec();
         for (tag, rest) in &bodies {
-            let body = [&[0x10 | tag % 16], rest.as_slice()].concat();
+            let body = [&[0x10 | (tag % 16)], rest.as_slice()].concat();
             out.extend((body.len() as u32).to_le_bytes());
             out.extend(crc32fast::hash(&body).to_le_bytes());
             out.extend(body);

@@ -1,11 +1,9 @@
-//! The stub that never waits for the disk, and the thread that does.
+//! What the journal's thread does: it takes what waits and insists until it is on disk.
 
 use std::{
-    fs::{self, File, TryLockError},
     io,
     path::{Path, PathBuf},
     sync::Arc,
-    thread::{self, JoinHandle},
     time::Duration,
 };
 
@@ -13,9 +11,9 @@ use jiff::Timestamp;
 use tokio::sync::watch;
 
 use super::{
-    entry::{Entry, Seqs},
-    files::{self, FileError, raise},
-    queue::{Batch, Flushed, NotOnDisk, Queue},
+    entry::Seqs,
+    files::raise,
+    queue::{Batch, Queue},
     segment::Segment,
 };
 
@@ -55,175 +53,7 @@ pub struct Health {
     pub lost: u64,
 }
 
-/// The journal cannot be opened.
-#[derive(Debug, thiserror::Error)]
-pub enum OpenError {
-    /// The folder or a segment in it cannot be read.
-    #[error(transparent)]
-    Read(#[from] FileError),
-    /// The folder cannot be written.
-    #[error("cannot write the journal in {}: {source}; set `[journal] dir` to a folder that Atalaya may write", dir.display())]
-    Write {
-        /// The folder.
-        dir: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
-    /// Another daemon writes there.
-    #[error("another Atalaya writes the journal in {}: stop it, or set `[journal] dir` to another folder", dir.display())]
-    InUse {
-        /// The folder.
-        dir: PathBuf,
-    },
-}
-
-/// The stub: takes entries, from anywhere, without waiting.
-#[derive(Debug, Clone)]
-pub struct Journal {
-    queue: Arc<Queue>,
-    health: watch::Receiver<Health>,
-}
-
-impl Journal {
-    /// Opens the journal in a folder, makes the folder if need be, and begins a new segment there;
-    /// what a crash left behind stays as it is. `boot_wall` is the wall clock now.
-    ///
-    /// A full disk is no error here: the daemon must watch the boards all the same, and the fault
-    /// is told in [`Health`].
-    ///
-    /// # Errors
-    ///
-    /// When the folder cannot be read or written, or another daemon writes there.
-    pub fn open(dir: &Path, boot_wall: Timestamp) -> Result<(Journal, JournalThread), OpenError> {
-        Journal::open_with(dir, boot_wall, Limits::default())
-    }
-
-    /// Opens the journal with limits of one's own.
-    ///
-    /// # Errors
-    ///
-    /// As [`Journal::open`].
-    pub fn open_with(
-        dir: &Path,
-        boot_wall: Timestamp,
-        limits: Limits,
-    ) -> Result<(Journal, JournalThread), OpenError> {
-        let unwritable = |source| OpenError::Write {
-            dir: dir.to_owned(),
-            source,
-        };
-        fs::create_dir_all(dir).map_err(unwritable)?;
-        let lock = lock(dir)?;
-        let seqs = files::last_seqs(dir)?;
-        let newest = files::list(dir).map_err(unwritable)?.pop();
-        let queue = Arc::new(Queue::new(limits.queue_bytes));
-        let (told, health) = watch::channel(Health::default());
-        let mut writer = Writer {
-            dir: dir.to_owned(),
-            limits,
-            queue: Arc::clone(&queue),
-            health: told,
-            segment: None,
-            number: newest.map_or(0, |(number, _)| number),
-            seqs,
-            _lock: lock,
-        };
-        match writer.begin(boot_wall) {
-            Ok(segment) => writer.segment = Some(segment),
-            Err(error) if error.kind() == io::ErrorKind::StorageFull => writer.failed(&error),
-            Err(error) => return Err(unwritable(error)),
-        }
-        let thread = thread::Builder::new()
-            .name("journal".to_owned())
-            .spawn(move || writer.run())
-            .map_err(unwritable)?;
-        let stub = Journal {
-            queue: Arc::clone(&queue),
-            health,
-        };
-        let thread = JournalThread {
-            queue,
-            thread: Some(thread),
-        };
-        Ok((stub, thread))
-    }
-
-    /// Takes an entry. The entries of one board must come in the order of their numbers. An entry
-    /// that finds no room is lost and counted in [`Health`].
-    pub fn append(&self, entry: &Entry) {
-        if let Err(error) = self.queue.push(entry) {
-            tracing::error!(board = entry.board.0, seq = entry.seq, %error, "entry not journalled");
-        }
-    }
-
-    /// Waits, when asked to, until all that was appended before is on disk.
-    pub fn flushed(&self) -> Flushed {
-        self.queue.flushed()
-    }
-
-    /// How the journal is, and each change of it.
-    pub fn health(&self) -> watch::Receiver<Health> {
-        self.health.clone()
-    }
-}
-
-/// Only one daemon may number the entries of a folder. The lock goes with the process.
-fn lock(dir: &Path) -> Result<File, OpenError> {
-    let unwritable = |source| OpenError::Write {
-        dir: dir.to_owned(),
-        source,
-    };
-    let file = File::create(dir.join("lock")).map_err(unwritable)?;
-    match file.try_lock() {
-        // a file system without locks must do without
-        Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(OpenError::InUse {
-            dir: dir.to_owned(),
-        }),
-    }
-}
-
-/// The writer's thread. Dropping it stops it, too.
-#[derive(Debug)]
-pub struct JournalThread {
-    queue: Arc<Queue>,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl JournalThread {
-    /// Takes no more entries, writes what waits and ends. Blocks for as long as the disk needs; a
-    /// disk that fails is tried once more only.
-    ///
-    /// # Errors
-    ///
-    /// When something could not be written; it is counted in [`Health`].
-    pub fn stop(mut self) -> Result<(), NotOnDisk> {
-        let before = self.queue.lost();
-        self.finish();
-        if self.queue.lost() == before {
-            Ok(())
-        } else {
-            Err(NotOnDisk)
-        }
-    }
-
-    fn finish(&mut self) {
-        self.queue.close();
-        if let Some(thread) = self.thread.take()
-            && thread.join().is_err()
-        {
-            tracing::error!("the journal's thread panicked");
-        }
-    }
-}
-
-impl Drop for JournalThread {
-    fn drop(&mut self) {
-        self.finish();
-    }
-}
-
-struct Writer {
+pub(super) struct Writer {
     dir: PathBuf,
     limits: Limits,
     queue: Arc<Queue>,
@@ -233,11 +63,44 @@ struct Writer {
     number: u64,
     /// The last sequence numbers on disk.
     seqs: Seqs,
-    _lock: File,
 }
 
 impl Writer {
-    fn run(mut self) {
+    /// `number` is that of the newest segment there is, `seqs` what is on disk already.
+    pub(super) fn new(
+        dir: &Path,
+        limits: Limits,
+        queue: Arc<Queue>,
+        number: u64,
+        seqs: Seqs,
+    ) -> Writer {
+        Writer {
+            dir: dir.to_owned(),
+            limits,
+            queue,
+            health: watch::Sender::default(),
+            segment: None,
+            number,
+            seqs,
+        }
+    }
+
+    pub(super) fn health(&self) -> watch::Receiver<Health> {
+        self.health.subscribe()
+    }
+
+    /// Begins the first segment; a full disk is only told.
+    pub(super) fn first(&mut self, wall: Timestamp) -> io::Result<()> {
+        match self.begin(wall) {
+            Ok(segment) => self.segment = Some(segment),
+            Err(error) if error.kind() == io::ErrorKind::StorageFull => self.failed(&error),
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+
+    /// Writes until the queue is closed and empty.
+    pub(super) fn run(mut self) {
         while let Some(batch) = self.queue.take() {
             if self.insist(&batch) {
                 batch.acknowledge();

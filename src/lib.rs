@@ -13,6 +13,7 @@
 //! | [`laws`] | which rule broke, how sure, what to do (pure) |
 //! | [`incident`] | alerts and their life (pure) |
 //! | [`monitor`] | one board's pipeline of the five above, as one state machine (pure) |
+//! | [`journal`] | the log of truth: append, and play again |
 //! | [`publish`] | MQTT: the contract, the outbox, the client, the embedded broker |
 //! | [`scenario`] | scenario files through the monitor |
 //! | [`simulate`] | virtual boards that speak the protocol |

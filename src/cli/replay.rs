@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::{Failure, print};
 use crate::{
     incident::AlertChange,
-    journal::{Entry, Kind, Records, Replay, Replayed, is_segment, read_inbytes, told},
+    journal::{Entry, Found, History, Kind, MAGIC, Replay, Replayed, read_inbytes, told},
     laws::{Edition, Lang, describe},
     monitor::{Output, Settings},
     publish::payload::label,
@@ -48,6 +48,7 @@ pub fn run(args: Args) -> Result<(), Failure> {
         json: args.json,
         games: BTreeMap::new(),
     };
+    let mut segments = Vec::new();
     let mut captures = 0;
     for path in &args.files {
         let here =
@@ -56,19 +57,21 @@ pub fn run(args: Args) -> Result<(), Failure> {
         if stderr().is_terminal() {
             eprintln!("{}: {} bytes", path.display(), bytes.len());
         }
-        if is_segment(&bytes) {
-            for record in Records::new(&bytes) {
-                match record {
-                    Ok(entry) => teller.all(replay.entry(&entry)),
-                    Err(damage) => eprintln!("{}: {damage}", path.display()),
-                }
-            }
-        } else {
-            captures += 1;
-            let text =
-                String::from_utf8(bytes).map_err(|_| here(&"neither a journal nor a capture"))?;
-            let messages = read_inbytes(&text).map_err(|why| here(&why))?;
-            play_capture(&mut replay, &mut teller, BoardNo(captures), &messages, path);
+        if bytes.starts_with(MAGIC) {
+            segments.push(path.clone());
+            continue;
+        }
+        captures += 1;
+        let text =
+            String::from_utf8(bytes).map_err(|_| here(&"neither a journal nor a capture"))?;
+        let messages = read_inbytes(&text).map_err(|why| here(&why))?;
+        play_capture(&mut replay, &mut teller, BoardNo(captures), &messages, path);
+    }
+    let mut history = History::new(segments);
+    while let Some(found) = history.next() {
+        match found.map_err(|why| Failure::Usage(why.to_string()))? {
+            Found::Entry(entry) => teller.all(replay.entry(&entry)),
+            other => eprintln!("{}: {other}", history.path().display()),
         }
     }
     teller.end();

@@ -13,7 +13,7 @@ use super::{
     watch::{Desk, Post, Told, watch},
 };
 use crate::{
-    journal::{Entry, Journal, JournalError, JournalThread, Kind, last_seqs},
+    journal::{DAEMON, Entry, FileError, Journal, JournalThread, Kind, OpenError, Seqs, last_seqs},
     link::Address,
     monitor,
     publish::{
@@ -43,7 +43,10 @@ pub enum ServeError {
     Broker(#[from] BrokerError),
     /// The journal.
     #[error("[journal]: {0}")]
-    Journal(#[from] JournalError),
+    Journal(#[from] OpenError),
+    /// An older segment of the journal.
+    #[error("[journal]: {0}")]
+    OldJournal(#[from] FileError),
     /// The pairings.
     #[error("event.pairings: {0}")]
     Pairings(#[from] PairingsError),
@@ -95,9 +98,9 @@ impl Hall {
         let (publisher, actor) = self::client(settings, &client, &topics, &boot)?;
         let stop_actor = CancellationToken::new();
         let actor = tokio::spawn(actor.run(stop_actor.clone()));
-        journal.append(Entry {
-            board: BoardNo(0),
-            seq: seqs.get(&BoardNo(0)).map_or(1, |last| last + 1),
+        journal.append(&Entry {
+            board: DAEMON,
+            seq: seqs.get(&DAEMON).map_or(1, |last| last + 1),
             at: clock.at(),
             wall: clock.wall(),
             kind: Kind::Boot {
@@ -182,9 +185,11 @@ impl Hall {
     pub async fn stop(mut self) {
         self.stop_boards.cancel();
         while self.boards.join_next().await.is_some() {}
-        self.journal.flushed().await;
         drop(self.journal);
-        self.journal_thread.join();
+        let ended = tokio::task::spawn_blocking(|| self.journal_thread.stop()).await;
+        if !matches!(ended, Ok(Ok(()))) {
+            tracing::error!("stopped before the journal was all on disk");
+        }
         self.stop_actor.cancel();
         if self.actor.await.is_err() {
             tracing::error!("the MQTT client ended badly");
@@ -240,7 +245,7 @@ async fn watch_all_ports(
     settings: Settings,
     pairings: Pairings,
     desk: Desk,
-    seqs: std::collections::BTreeMap<BoardNo, u64>,
+    seqs: Seqs,
     stop: CancellationToken,
 ) {
     let mut known: Vec<Address> = Vec::new();

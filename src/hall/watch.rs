@@ -140,7 +140,7 @@ impl Watch {
 
     fn note(&mut self, kind: Kind, at: At) {
         self.seq += 1;
-        self.desk.journal.append(Entry {
+        self.desk.journal.append(&Entry {
             board: self.board,
             seq: self.seq,
             at,

@@ -1,59 +1,116 @@
-//! Reads a segment, whatever happened to it. Pure.
+//! Reads the bytes of a segment, whatever became of them. Pure; never fails, only reports.
 
-use super::entry::Entry;
+use std::fmt;
+
+use super::entry::{DecodeError, Entry};
 
 /// The first bytes of a segment.
-pub(super) const MAGIC: &[u8] = b"ATJ1\n";
+pub const MAGIC: &[u8] = b"ATJ1\n";
 
-/// Whether these bytes begin a segment.
-pub fn is_segment(bytes: &[u8]) -> bool {
-    bytes.starts_with(MAGIC)
+/// What stands in a segment.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Found {
+    /// A whole entry.
+    Entry(Entry),
+    /// A whole record that this version cannot read.
+    Unread {
+        /// Where, bytes from the start of the segment.
+        offset: usize,
+        /// Its format and kind.
+        tag: u8,
+    },
+    /// Bytes that are no record, with good records behind them: the disk or somebody changed them.
+    Damaged {
+        /// Where, bytes from the start of the segment.
+        offset: usize,
+        /// How many bytes.
+        skipped: usize,
+    },
+    /// The segment ends in bytes that are no record: the power went while it was written.
+    Torn {
+        /// Where the good part ends, bytes from the start of the segment.
+        offset: usize,
+    },
 }
 
-/// Bytes of a segment that are no record.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("byte {offset}: {skipped} bytes are no record{}", if *.at_end { " (torn end)" } else { "" })]
-pub struct Damage {
-    /// Where they begin.
-    pub offset: usize,
-    /// How many.
-    pub skipped: usize,
-    /// Nothing follows: power failed, or the record is still being written.
-    pub at_end: bool,
-}
-
-/// The records of a segment in order, with the damage between them.
-#[derive(Debug, Clone)]
-pub struct Records<'a> {
-    bytes: &'a [u8],
-    at: usize,
-}
-
-impl<'a> Records<'a> {
-    /// Reads `bytes`, a whole segment. A damaged first line is damage like any other.
-    pub fn new(bytes: &'a [u8]) -> Records<'a> {
-        let at = if is_segment(bytes) { MAGIC.len() } else { 0 };
-        Records { bytes, at }
+impl fmt::Display for Found {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Found::Entry(entry) => write!(f, "entry {} of board {}", entry.seq, entry.board),
+            Found::Unread { offset, tag } => write!(
+                f,
+                "byte {offset}: a record of kind {tag:#04x}, which this version does not know"
+            ),
+            Found::Damaged { offset, skipped } => {
+                write!(
+                    f,
+                    "byte {offset}: {skipped} bytes are no record; reading on behind them"
+                )
+            }
+            Found::Torn { offset } => {
+                write!(f, "byte {offset}: the end is torn; all before it was read")
+            }
+        }
     }
 }
 
-impl Iterator for Records<'_> {
-    type Item = Result<Entry, Damage>;
+/// An iterator over what stands in a segment.
+#[derive(Debug, Clone)]
+pub struct Reader<B> {
+    bytes: B,
+    offset: usize,
+}
 
-    fn next(&mut self) -> Option<Self::Item> {
-        let rest = self.bytes.get(self.at..).filter(|rest| !rest.is_empty())?;
-        if let Some((entry, len)) = Entry::decode(rest) {
-            self.at += len;
-            return Some(Ok(entry));
+impl<B: AsRef<[u8]>> Reader<B> {
+    /// Reads from the start. Bytes that do not begin with [`MAGIC`] are searched for records all the
+    /// same.
+    pub fn new(bytes: B) -> Reader<B> {
+        let headed = bytes.as_ref().starts_with(MAGIC);
+        Reader {
+            offset: if headed { MAGIC.len() } else { 0 },
+            bytes,
         }
-        let offset = self.at;
-        let next = (1..rest.len()).find(|&skip| Entry::decode(&rest[skip..]).is_some());
-        let skipped = next.unwrap_or(rest.len());
-        self.at += skipped;
-        Some(Err(Damage {
-            offset,
-            skipped,
-            at_end: next.is_none(),
-        }))
+    }
+
+    fn rest(&self, offset: usize) -> &[u8] {
+        self.bytes.as_ref().get(offset..).unwrap_or_default()
+    }
+}
+
+impl<B: AsRef<[u8]>> Iterator for Reader<B> {
+    type Item = Found;
+
+    fn next(&mut self) -> Option<Found> {
+        let offset = self.offset;
+        let end = self.bytes.as_ref().len();
+        if offset >= end {
+            return None;
+        }
+        match Entry::decode(self.rest(offset)) {
+            Ok((entry, len)) => {
+                self.offset += len;
+                Some(Found::Entry(entry))
+            }
+            Err(DecodeError::Unread { tag, len }) => {
+                self.offset += len;
+                Some(Found::Unread { offset, tag })
+            }
+            Err(DecodeError::Invalid) => {
+                // A length that cannot be believed says nothing about the next record: look at
+                // every byte. A wrong hit would need a matching checksum.
+                let valid = |&at: &usize| {
+                    !matches!(Entry::decode(self.rest(at)), Err(DecodeError::Invalid))
+                };
+                let next = (offset + 1..end).find(valid);
+                self.offset = next.unwrap_or(end);
+                Some(match next {
+                    Some(next) => Found::Damaged {
+                        offset,
+                        skipped: next - offset,
+                    },
+                    None => Found::Torn { offset },
+                })
+            }
+        }
     }
 }

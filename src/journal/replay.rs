@@ -92,7 +92,7 @@ impl Replay {
                 self.compare(entry, line);
                 return None;
             }
-            Kind::Boot { .. } | Kind::Written(_) => return None,
+            Kind::Boot { .. } | Kind::Written(_) | Kind::Command(_) | Kind::Seqs(_) => return None,
         })
     }
 

@@ -1,239 +1,182 @@
-//! Appends entries in a thread of its own: a disk may take seconds, and no board waits for it.
+//! What the journal's thread does: it takes what waits and insists until it is on disk.
 
 use std::{
-    fs::{self, File, OpenOptions},
-    io::{self, Write},
+    io,
     path::{Path, PathBuf},
-    sync::{
-        Arc,
-        atomic::{AtomicU64, AtomicUsize, Ordering},
-        mpsc,
-    },
-    thread,
+    sync::Arc,
     time::Duration,
 };
 
 use jiff::Timestamp;
-use tokio::sync::oneshot;
+use tokio::sync::watch;
 
-use super::{entry::Entry, reader::MAGIC, segments::JournalError};
+use super::{
+    entry::Seqs,
+    files::raise,
+    queue::{Batch, Queue},
+    segment::Segment,
+};
 
-/// Entries wait so long for others to share one sync with.
-const GATHER: Duration = Duration::from_millis(20);
-/// After a disk fault, between attempts.
-const AGAIN: Duration = Duration::from_millis(500);
-/// A segment is closed beyond this size.
-const SEGMENT_BYTES: u64 = 64 << 20;
-/// Waiting for a disk that takes nothing, no more than this is kept; then the newest is lost, and
-/// counted.
-const MOST_WAITING: usize = 256 << 20;
-
-enum Order {
-    Append(Timestamp, Vec<u8>),
-    Flushed(oneshot::Sender<()>),
+/// How much and how often. The defaults are right for a hall; tests make them small.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// A segment is not made longer than this, bytes.
+    pub segment_bytes: u64,
+    /// So many bytes may wait for the disk; entries beyond that are lost, and counted. A hall of 700
+    /// boards gives about 40 kB/s: minutes, and hours for a club.
+    pub queue_bytes: usize,
+    /// Between two syncs, at least.
+    pub commit: Duration,
+    /// After a fault the disk is tried again so much later.
+    pub retry: Duration,
 }
 
-/// How the disk is.
-#[derive(Debug, Default)]
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            segment_bytes: 64 << 20,
+            queue_bytes: 16 << 20,
+            commit: Duration::from_millis(20),
+            retry: Duration::from_secs(1),
+        }
+    }
+}
+
+/// How the journal is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Health {
-    waiting: AtomicUsize,
-    faults: AtomicU64,
-    lost: AtomicU64,
+    /// What the disk said when it was tried last; `None` when all is well.
+    pub fault: Option<String>,
+    /// Failed attempts since the start.
+    pub failures: u64,
+    /// Entries that will never be on disk, since the start.
+    pub lost: u64,
 }
 
-impl Health {
-    /// Failed attempts to write since the start.
-    pub fn faults(&self) -> u64 {
-        self.faults.load(Ordering::Relaxed)
-    }
-
-    /// Entries lost because the disk took nothing for too long.
-    pub fn lost(&self) -> u64 {
-        self.lost.load(Ordering::Relaxed)
-    }
-}
-
-/// The stub: appends from anywhere, without waiting.
-#[derive(Debug, Clone)]
-pub struct Journal {
-    orders: mpsc::Sender<Order>,
-    health: Arc<Health>,
-}
-
-/// The thread behind it.
-#[derive(Debug)]
-pub struct JournalThread(thread::JoinHandle<()>);
-
-impl JournalThread {
-    /// Waits until all stubs are gone and all they gave is on disk.
-    pub fn join(self) {
-        if self.0.join().is_err() {
-            tracing::error!("the journal's thread ended badly");
-        }
-    }
-}
-
-impl Journal {
-    /// Opens a new segment in `dir`, which is made if it is missing. Older segments are never
-    /// written to: a torn end stays as it is. `now` names the segment.
-    ///
-    /// # Errors
-    /// When the folder or the segment cannot be made.
-    pub fn open(dir: &Path, now: Timestamp) -> Result<(Journal, JournalThread), JournalError> {
-        fs::create_dir_all(dir).map_err(JournalError::of(dir))?;
-        let segment = Segment::create(dir, now).map_err(JournalError::of(dir))?;
-        let (orders, inbox) = mpsc::channel();
-        let health = Arc::new(Health::default());
-        let writer = Writer {
-            dir: dir.to_owned(),
-            segment,
-            health: Arc::clone(&health),
-        };
-        let thread = thread::Builder::new()
-            .name("journal".to_owned())
-            .spawn(move || writer.run(&inbox))
-            .map_err(JournalError::of(dir))?;
-        Ok((Journal { orders, health }, JournalThread(thread)))
-    }
-
-    /// Takes an entry in; it is on disk some 20 ms later.
-    pub fn append(&self, entry: Entry) {
-        let bytes = entry.encode();
-        if self.health.waiting.load(Ordering::Relaxed) + bytes.len() > MOST_WAITING {
-            self.health.lost.fetch_add(1, Ordering::Relaxed);
-            return;
-        }
-        self.health
-            .waiting
-            .fetch_add(bytes.len(), Ordering::Relaxed);
-        // the thread outlives every stub
-        let _ = self.orders.send(Order::Append(entry.wall, bytes));
-    }
-
-    /// Waits until all that was appended so far is on disk.
-    pub async fn flushed(&self) {
-        let (done, wait) = oneshot::channel();
-        if self.orders.send(Order::Flushed(done)).is_ok() {
-            // the thread answers, or is gone with all it had
-            let _ = wait.await;
-        }
-    }
-
-    /// How the disk is.
-    pub fn health(&self) -> &Health {
-        &self.health
-    }
-}
-
-struct Segment {
-    file: File,
-    /// Up to here the file is sound.
-    len: u64,
-    day: String,
-}
-
-impl Segment {
-    fn create(dir: &Path, now: Timestamp) -> io::Result<Segment> {
-        let stamp = now.strftime("%Y%m%dT%H%M%SZ").to_string();
-        for number in 0..u16::MAX {
-            let path: PathBuf = dir.join(format!("atalaya-{stamp}-{number:05}.atj"));
-            match OpenOptions::new().append(true).create_new(true).open(&path) {
-                Ok(mut file) => {
-                    file.write_all(MAGIC)?;
-                    file.sync_data()?;
-                    // the name itself must survive, too
-                    File::open(dir)?.sync_all()?;
-                    return Ok(Segment {
-                        file,
-                        len: MAGIC.len() as u64,
-                        day: day(now),
-                    });
-                }
-                Err(why) if why.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(why) => return Err(why),
-            }
-        }
-        Err(io::Error::other("65535 segments in one second"))
-    }
-
-    fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
-        let written = self
-            .file
-            .write_all(bytes)
-            .and_then(|()| self.file.sync_data());
-        match written {
-            Ok(()) => self.len += bytes.len() as u64,
-            // a half-written batch would be written twice
-            Err(_) => self.file.set_len(self.len)?,
-        }
-        written
-    }
-}
-
-fn day(wall: Timestamp) -> String {
-    wall.strftime("%Y%m%d").to_string()
-}
-
-struct Writer {
+pub(super) struct Writer {
     dir: PathBuf,
-    segment: Segment,
-    health: Arc<Health>,
+    limits: Limits,
+    queue: Arc<Queue>,
+    health: watch::Sender<Health>,
+    segment: Option<Segment>,
+    /// Of the last segment begun.
+    number: u64,
+    /// The last sequence numbers on disk.
+    seqs: Seqs,
 }
 
 impl Writer {
-    fn run(mut self, inbox: &mpsc::Receiver<Order>) {
-        while let Ok(first) = inbox.recv() {
-            let mut batch = Vec::new();
-            let mut waiters = Vec::new();
-            let mut newest = None;
-            let mut take = |order| match order {
-                Order::Append(wall, bytes) => {
-                    newest = Some(wall);
-                    batch.extend(bytes);
+    /// `number` is that of the newest segment there is, `seqs` what is on disk already.
+    pub(super) fn new(
+        dir: &Path,
+        limits: Limits,
+        queue: Arc<Queue>,
+        number: u64,
+        seqs: Seqs,
+    ) -> Writer {
+        Writer {
+            dir: dir.to_owned(),
+            limits,
+            queue,
+            health: watch::Sender::default(),
+            segment: None,
+            number,
+            seqs,
+        }
+    }
+
+    pub(super) fn health(&self) -> watch::Receiver<Health> {
+        self.health.subscribe()
+    }
+
+    /// Begins the first segment; a full disk is only told.
+    pub(super) fn first(&mut self, wall: Timestamp) -> io::Result<()> {
+        match self.begin(wall) {
+            Ok(segment) => self.segment = Some(segment),
+            Err(error) if error.kind() == io::ErrorKind::StorageFull => self.failed(&error),
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+
+    /// Writes until the queue is closed and empty.
+    pub(super) fn run(mut self) {
+        while let Some(batch) = self.queue.take() {
+            if self.insist(&batch) {
+                batch.acknowledge();
+                self.queue.gather(self.limits.commit);
+            } else {
+                self.queue.give_up(batch);
+                self.tell(|_| {});
+            }
+        }
+    }
+
+    /// Tries until the batch is on disk; `false` when it is the end and it is not.
+    fn insist(&mut self, batch: &Batch) -> bool {
+        loop {
+            let last_attempt = self.queue.closed();
+            match self.commit(batch) {
+                Ok(()) => {
+                    self.tell(|health| health.fault = None);
+                    return true;
                 }
-                Order::Flushed(done) => waiters.push(done),
-            };
-            let hurried = matches!(first, Order::Flushed(_));
-            take(first);
-            if !hurried {
-                thread::sleep(GATHER);
+                Err(error) => self.failed(&error),
             }
-            while let Ok(order) = inbox.try_recv() {
-                take(order);
+            if last_attempt {
+                return false;
             }
-            if let Some(wall) = newest {
-                self.write(&batch, wall);
-                self.health
-                    .waiting
-                    .fetch_sub(batch.len(), Ordering::Relaxed);
-            }
-            for waiter in waiters {
-                // who asked may have gone
-                let _ = waiter.send(());
-            }
+            self.queue.pause_unless_closed(self.limits.retry);
         }
     }
 
-    /// Writes, and tries again until it is done: what comes later waits, so the order stays.
-    fn write(&mut self, batch: &[u8], wall: Timestamp) {
-        let mut complained = false;
-        while let Err(why) = self.try_write(batch, wall) {
-            self.health.faults.fetch_add(1, Ordering::Relaxed);
-            if !complained {
-                tracing::error!(dir = %self.dir.display(), %why, "the journal cannot be written; trying again");
-                complained = true;
-            }
-            thread::sleep(AGAIN);
+    fn commit(&mut self, batch: &Batch) -> io::Result<()> {
+        let Some(wall) = batch.wall else {
+            return Ok(());
+        };
+        let most = self.limits.segment_bytes;
+        let mut segment = match self.segment.take() {
+            Some(segment) if segment.takes(batch.bytes.len(), wall, most) => segment,
+            Some(_) | None => self.begin(wall)?,
+        };
+        if let Err(error) = segment.append(&batch.bytes) {
+            segment.abandon();
+            return Err(error);
         }
-        if complained {
-            tracing::info!("the journal is written again");
-        }
+        self.segment = Some(segment);
+        raise(&mut self.seqs, &batch.seqs);
+        Ok(())
     }
 
-    fn try_write(&mut self, batch: &[u8], wall: Timestamp) -> io::Result<()> {
-        if self.segment.len >= SEGMENT_BYTES || self.segment.day != day(wall) {
-            self.segment = Segment::create(&self.dir, wall)?;
-        }
-        self.segment.append(batch)
+    /// A number is used once, even when the file could not be made: it may be there all the same.
+    fn begin(&mut self, wall: Timestamp) -> io::Result<Segment> {
+        self.number += 1;
+        Segment::create(&self.dir, self.number, wall, &self.seqs)
+    }
+
+    fn failed(&self, error: &io::Error) {
+        let dir = self.dir.display();
+        let fault = format!("cannot write the journal in {dir}: {error}");
+        self.tell(|health| {
+            health.failures += 1;
+            health.fault = Some(fault);
+        });
+    }
+
+    /// Tells a change, and logs when a fault comes or goes.
+    fn tell(&self, change: impl FnOnce(&mut Health)) {
+        let lost = self.queue.lost();
+        self.health.send_if_modified(|health| {
+            let before = health.clone();
+            change(health);
+            health.lost = lost;
+            if health.fault != before.fault {
+                match &health.fault {
+                    Some(fault) => tracing::error!("{fault}; entries wait in memory"),
+                    None => tracing::info!("the journal is on disk again"),
+                }
+            }
+            *health != before
+        });
     }
 }

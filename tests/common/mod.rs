@@ -1,4 +1,5 @@
 //! A virtual board and a monitor at one table, in virtual time.
+#![allow(dead_code, reason = "each test uses its part")]
 
 use std::{env, path::PathBuf, sync::Arc};
 

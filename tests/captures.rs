@@ -5,6 +5,7 @@ mod common;
 use std::fs;
 
 use atalaya::{
+    incident::Level,
     journal::{Entry, Kind, Replay, read_inbytes},
     monitor::Output,
     words::{At, BoardNo},
@@ -41,10 +42,8 @@ fn replayed(capture: &str) -> Option<Seen> {
                     seen.san.push(ply.san);
                 }
                 Output::State(state) => seen.result = state.result.or(seen.result.take()),
-                Output::Alert { alert, .. } => {
-                    if alert.level == atalaya::incident::Level::Urgent {
-                        seen.urgent.push(alert.finding.code.as_str().to_owned());
-                    }
+                Output::Alert { alert, .. } if alert.level == Level::Urgent => {
+                    seen.urgent.push(alert.finding.code.as_str().to_owned());
                 }
                 _ => {}
             }

@@ -4,12 +4,22 @@ mod common;
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use atalaya::simulate::{Noise, TruthEvent, parse_games};
+use atalaya::{
+    laws::Finding,
+    simulate::{Noise, TruthEvent, parse_games},
+};
 use common::play;
 
 /// An alert stands within this time after the press, ms of play: confirmed by a full board, at
 /// the latest after the grace.
 const IN_TIME_MS: u64 = 2_500;
+
+/// Men that look alike can leave the same board in two ways (a pawn takes its own fellow, or is
+/// gone): the alert then names both.
+fn says(finding: &Finding, code: &str) -> bool {
+    let instead = finding.instead.as_ref().map(|other| other.code.as_str());
+    finding.code.as_str() == code || instead == Some(code)
+}
 
 fn caught(noise: Noise) {
     let text = include_str!("../src/cli/demo.pgn");
@@ -21,7 +31,7 @@ fn caught(noise: Noise) {
             let day = play(vec![game.clone()], seed, noise, 0.08, seed % 4 == 3);
             let mut alerts: Vec<_> = day
                 .urgent()
-                .map(|(at, alert)| (*at, usize::from(alert.ply), alert.finding.code.as_str()))
+                .map(|(at, alert)| (*at, usize::from(alert.ply), &alert.finding))
                 .collect();
             for line in &day.truth {
                 let TruthEvent::Mishap { code, ply, .. } = &line.event else {
@@ -29,14 +39,15 @@ fn caught(noise: Noise) {
                 };
                 *played.entry(code.clone()).or_default() += 1;
                 let found = alerts.iter().position(|(at, due, raised)| {
-                    raised == code && due == ply && at.abs_diff(line.at_ms) < IN_TIME_MS
+                    says(raised, code) && due == ply && at.abs_diff(line.at_ms) < IN_TIME_MS
                 });
                 match found {
                     Some(index) => drop(alerts.remove(index)),
                     None => faults.push(format!("seed {seed} ply {ply}: {code} not caught")),
                 }
             }
-            for (at, ply, code) in alerts {
+            for (at, ply, finding) in alerts {
+                let code = finding.code;
                 faults.push(format!("seed {seed} ply {ply} at {at}: {code} for nothing"));
             }
             let record = day.games.first().map_or(0, Vec::len);

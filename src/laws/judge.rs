@@ -2,7 +2,7 @@
 
 mod pawns;
 
-use shakmaty::{Bitboard, Board, Piece, Role, Square};
+use shakmaty::{Bitboard, Board, Piece, Role, Square, attacks};
 
 use super::{
     Certainty, Code, Finding, Instead, Turn, castling,
@@ -367,7 +367,19 @@ impl Case<'_> {
         }
         let mut squares = vec![from];
         squares.extend(self.diff.their_left);
-        Some(self.finding(Code::PieceMissingAtPress, Certainty::Probable, &squares))
+        let mut finding = self.finding(Code::PieceMissingAtPress, Certainty::Probable, &squares);
+        // A man that took its own twin leaves the same board.
+        let twin = self.before.piece(from).and_then(|man| {
+            let reach = attacks::attacks(from, man, self.board.occupied());
+            (reach & self.board.by_piece(man)).first()
+        });
+        if let Some(twin) = twin.filter(|_| self.diff.their_left.is_empty()) {
+            finding.instead = Some(Instead {
+                code: Code::OwnPieceCaptured,
+                squares: vec![from, twin],
+            });
+        }
+        Some(finding)
     }
 
     /// A legal move, and one more square or one more man that does not fit it.

@@ -36,6 +36,7 @@ pub fn program(name: &str) -> Option<PathBuf> {
 /// One message as a subscriber saw it.
 #[derive(Debug, Clone)]
 pub struct Seen {
+    pub at: Instant,
     pub retained: bool,
     pub topic: String,
     pub payload: String,
@@ -76,6 +77,7 @@ impl Subscriber {
                     continue;
                 };
                 let seen = Seen {
+                    at: Instant::now(),
                     retained: retained == "1",
                     topic: topic.to_owned(),
                     payload: parts.next().unwrap_or_default().to_owned(),

@@ -1,0 +1,209 @@
+//! The daemon as it runs at a venue: boards on ptys in real time, an independent MQTT client, the
+//! journal, a clean stop, and the journal played again.
+#![allow(clippy::disallowed_methods, reason = "a test measures")]
+
+mod support;
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+use serde_json::Value;
+use support::Subscriber;
+
+const ATALAYA: &str = env!("CARGO_BIN_EXE_atalaya");
+/// The setup takes up to 50 s of play, then six plies of some seconds.
+const PATIENCE: Duration = Duration::from_secs(180);
+/// From the press to the alert at a subscriber (design.md 7); the simulated lever is seen up to
+/// 0.3 s late, as a real one.
+const IN_TIME: Duration = Duration::from_millis(1_000);
+const BOARDS: u16 = 8;
+
+/// A child that does not outlive the test.
+struct Guard(Child);
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn spawn(program: &str, args: &[&str], dir: &Path) -> Guard {
+    let child = Command::new(program)
+        .args(args)
+        .current_dir(dir)
+        .stdout(Stdio::null())
+        .spawn();
+    Guard(child.unwrap_or_else(|why| panic!("{program}: {why}")))
+}
+
+fn free_port() -> u16 {
+    let socket = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    socket.local_addr().expect("it is bound").port()
+}
+
+fn configuration(dir: &Path, port: u16) -> PathBuf {
+    let mut text = format!(
+        "[venue]\nid = \"test\"\n[broker]\nlisten = \"127.0.0.1:{port}\"\nwebsocket = \"none\"\n\
+         [web]\nlisten = \"none\"\n[journal]\ndir = \"{}\"\n[event]\nround = \"5\"\n",
+        dir.join("state").display()
+    );
+    for number in 1..=BOARDS {
+        let link = dir.join(format!("boards/board-{number}"));
+        text += &format!(
+            "[[board]]\nnumber = {number}\nport = \"{}\"\n",
+            link.display()
+        );
+    }
+    let path = dir.join("atalaya.toml");
+    fs::write(&path, text).expect("it writes");
+    path
+}
+
+/// Follows the truth file; every mishap with the moment it was written down.
+fn mishaps(truth: &Path, until: Instant) -> Vec<(Instant, Value)> {
+    let (mut found, mut read) = (Vec::new(), 0);
+    loop {
+        let now = Instant::now();
+        let text = fs::read_to_string(truth).unwrap_or_default();
+        let whole = text.rfind('\n').map_or(0, |end| end + 1);
+        for line in text[read.min(whole)..whole].lines() {
+            let line: Value = serde_json::from_str(line).expect("the truth is JSON");
+            if line["kind"] == "mishap" {
+                found.push((now, line));
+            }
+        }
+        read = whole;
+        if found.len() >= 3 || now > until {
+            return found;
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn an_illegal_move_reaches_a_phone_within_a_second_and_comes_again_from_the_journal() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let dir = dir.path();
+    let games = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/cli/demo.pgn");
+    let games = games.to_str().expect("a name");
+    // One minute a game: the players hurry, so that the test does not last.
+    let quick = fs::read_to_string(games).expect("it reads");
+    fs::write(dir.join("quick.pgn"), quick.replace("300+5", "60+0")).expect("it writes");
+    let boards = BOARDS.to_string();
+    let _boards = spawn(
+        ATALAYA,
+        &[
+            "simulate",
+            "--boards",
+            &boards,
+            "--games",
+            "quick.pgn",
+            "--links",
+            "boards",
+            "--seed",
+            "11",
+            "--noise",
+            "hall",
+            "--mishaps",
+            "0.5",
+            "--truth",
+            "truth.jsonl",
+        ],
+        dir,
+    );
+    let port = free_port();
+    let config = configuration(dir, port);
+    let mut daemon = spawn(
+        ATALAYA,
+        &["run", "--config", config.to_str().expect("a name")],
+        dir,
+    );
+    let address = format!("127.0.0.1:{port}").parse().expect("an address");
+    let Some(mut phone) = Subscriber::start(address) else {
+        return;
+    };
+    let until = Instant::now() + PATIENCE;
+    let played = mishaps(&dir.join("truth.jsonl"), until);
+    assert!(
+        played.len() >= 3,
+        "only {} mishaps were played",
+        played.len()
+    );
+
+    // All the phone heard until a while after the last of them.
+    thread::sleep(Duration::from_secs(3));
+    phone.drain(Duration::from_millis(1));
+    let raised: Vec<(Instant, Value)> = phone
+        .seen
+        .iter()
+        .filter(|seen| seen.topic.ends_with("/alert-event"))
+        .map(|seen| (seen.at, serde_json::from_str(&seen.payload).expect("JSON")))
+        .filter(|(_, event): &(Instant, Value)| event["event"] == "raised")
+        .map(|(at, event)| (at, event["alert"].clone()))
+        .collect();
+    let latest = |topic: &str| -> Value {
+        let topic = format!("atalaya/v1/test/{topic}");
+        let seen = phone.latest(&topic);
+        let seen = seen.unwrap_or_else(|| panic!("nothing under {topic}"));
+        serde_json::from_str(&seen.payload).expect("JSON")
+    };
+    for (pressed, mishap) in &played {
+        let found = raised.iter().find(|(_, alert)| {
+            alert["board"] == mishap["board"]
+                && alert["ply"] == mishap["ply"]
+                && (alert["code"] == mishap["code"] || alert["instead"]["code"] == mishap["code"])
+        });
+        let (arrived, alert) = found.unwrap_or_else(|| panic!("not told: {mishap}"));
+        let took = arrived.saturating_duration_since(*pressed);
+        println!("{}: {took:?} after the press", alert["code"]);
+        assert!(took <= IN_TIME, "{mishap}: {took:?}");
+        assert_eq!(alert["status"], "open");
+        assert_eq!(
+            alert["title"]["es"].as_str().map(str::is_empty),
+            Some(false)
+        );
+    }
+    assert_eq!(latest("status")["state"], "online");
+    for number in 1..=BOARDS {
+        assert_eq!(latest(&format!("board/{number}/link"))["state"], "up");
+        assert_eq!(latest(&format!("board/{number}/state"))["board"], number);
+    }
+
+    // A clean stop, told to everybody.
+    let pid = daemon.0.id().to_string();
+    let killed = Command::new("kill").arg("-TERM").arg(&pid).status();
+    assert!(killed.expect("kill runs").success());
+    assert!(daemon.0.wait().expect("it ends").success());
+    phone.drain(Duration::from_secs(1));
+    let last = phone.latest("atalaya/v1/test/status").expect("a status");
+    assert!(last.payload.contains("\"stopped\""), "{}", last.payload);
+
+    // The journal says the same again, bit for bit, or replay fails.
+    let mut segments: Vec<PathBuf> = fs::read_dir(dir.join("state"))
+        .expect("it lists")
+        .map(|entry| entry.expect("it reads").path())
+        .filter(|path| path.extension().is_some_and(|end| end == "atj"))
+        .collect();
+    segments.sort();
+    let replayed = Command::new(ATALAYA)
+        .arg("replay")
+        .arg("--json")
+        .args(&segments)
+        .output()
+        .expect("replay runs");
+    let text = String::from_utf8(replayed.stdout).expect("it writes text");
+    let complaint = String::from_utf8_lossy(&replayed.stderr).into_owned();
+    assert!(replayed.status.success(), "{complaint}");
+    for (_, alert) in &raised {
+        let id = alert["id"].as_str().expect("an id");
+        assert!(text.contains(id), "{id} does not come again");
+    }
+    assert!(text.contains("\"kind\":\"ply\""));
+}

@@ -5,6 +5,7 @@ mod common;
 use std::{collections::BTreeMap, sync::Arc};
 
 use atalaya::{
+    incident::Level,
     laws::Finding,
     simulate::{Noise, TruthEvent, parse_games},
 };
@@ -30,7 +31,9 @@ fn caught(noise: Noise) {
         for game in &games {
             let day = play(vec![game.clone()], seed, noise, 0.08, seed % 4 == 3);
             let mut alerts: Vec<_> = day
-                .urgent()
+                .raised
+                .iter()
+                .filter(|(_, alert)| alert.level > Level::Info)
                 .map(|(at, alert)| (*at, usize::from(alert.ply), &alert.finding))
                 .collect();
             for line in &day.truth {

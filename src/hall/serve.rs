@@ -91,8 +91,8 @@ impl Hall {
             Some(path) => Pairings::read(path, &settings.event.round)?,
             None => Pairings::default(),
         };
-        let seqs = last_seqs(&settings.journal.dir)?;
         let (journal, journal_thread) = Journal::open(&settings.journal.dir, clock.wall())?;
+        let seqs = last_seqs(&settings.journal.dir)?;
         let (broker, client) = broker(settings).await?;
         let boot = boot_name(&clock);
         let (publisher, actor) = self::client(settings, &client, &topics, &boot)?;

@@ -19,6 +19,7 @@ const BELONGS_MS: u64 = 10_000;
 struct Raised {
     board: u16,
     code: &'static str,
+    instead: Option<&'static str>,
     at: At,
     urgent: bool,
     claimed: bool,
@@ -46,6 +47,11 @@ impl Count {
                 self.raised.push(Raised {
                     board: told.board.0,
                     code: alert.finding.code.as_str(),
+                    instead: alert
+                        .finding
+                        .instead
+                        .as_ref()
+                        .map(|other| other.code.as_str()),
                     at: told.at,
                     urgent: alert.level == Level::Urgent,
                     claimed: false,
@@ -81,7 +87,7 @@ impl Count {
             let alert = self.raised.iter_mut().find(|alert| {
                 !alert.claimed
                     && alert.board == line.board
-                    && alert.code == code
+                    && (alert.code == code || alert.instead == Some(code))
                     && alert.at.0 + 1_000 >= line.at_ms
                     && alert.at.0 <= line.at_ms + BELONGS_MS
             });

@@ -1,5 +1,7 @@
 //! Follows one board's games: placements, presses and time in; final plies and cases out.
 
+use std::collections::VecDeque;
+
 use shakmaty::{CastlingMode, Chess, Color, Position, Role, Setup};
 
 use super::{
@@ -44,6 +46,8 @@ const WANDERED_SQUARES: usize = 8;
 const RESTORED_MS: u64 = 500;
 /// Changes kept of one turn; a board that flaps for hours must not fill the memory.
 const MOST_EDGES: usize = 4096;
+/// Clock messages kept, some two a second in a scramble.
+const MOST_LOOKS: usize = 64;
 /// From this depth on the plies two below the newest are closed even without a press.
 const CLOSED_BY_REPLIES: usize = 4;
 /// A stopped clock with the last ply standing for so long closes that ply, ms.
@@ -72,6 +76,8 @@ pub struct Game {
     pub(super) press: Option<Press>,
     pub(super) open: Option<OpenCase>,
     pub(super) facts: ClockFacts,
+    /// What the clock showed since the last final ply, and a little before.
+    looks: VecDeque<(At, ClockFacts)>,
     stopped: Option<At>,
     stage: Stage,
     wandered: bool,
@@ -99,6 +105,7 @@ impl Game {
             press: None,
             open: None,
             facts: ClockFacts::default(),
+            looks: VecDeque::new(),
             stopped: None,
             stage: Stage::Setup,
             wandered: false,
@@ -189,8 +196,12 @@ impl Game {
     }
 
     /// New clock facts.
-    pub fn clock(&mut self, facts: &ClockFacts) {
+    pub fn clock(&mut self, facts: &ClockFacts, at: At) {
         self.facts = *facts;
+        if self.looks.len() >= MOST_LOOKS {
+            self.looks.pop_front();
+        }
+        self.looks.push_back((at, *facts));
     }
 
     /// A side pressed.
@@ -297,7 +308,15 @@ impl Game {
                 },
                 san,
                 uci,
-                clock_s: self.time_after(side, press),
+                clock_s: match press {
+                    Some(press) if press.side == side && index + 1 == path.len() => {
+                        press.facts.time_of(side)
+                    }
+                    _ => {
+                        let replied = path.get(index + 1).map(|&id| self.tree.node(id).shown);
+                        self.time_shown(side, node.shown, replied)
+                    }
+                },
                 before: before.clone(),
                 after: node.ground.clone(),
                 at,
@@ -572,15 +591,20 @@ impl Game {
             && edge.to == Reading::Empty
     }
 
-    /// The mover's time as the clock shows it after the ply.
-    fn time_after(&self, side: Side, press: Option<&Press>) -> Option<u32> {
-        match press {
-            Some(press) if press.side == side => press.facts.time_of(side),
-            _ if self.facts.connected && self.facts.running != Some(side) => {
-                self.facts.time_of(side)
-            }
-            _ => None,
-        }
+    /// The mover's time after a ply whose own press was not seen: as the clock shows it when the
+    /// other side's time first runs; if two presses fell between two looks, when the reply stands.
+    fn time_shown(&self, side: Side, shown: At, replied: Option<At>) -> Option<u32> {
+        let since = |from: At| self.looks.iter().filter(move |(at, _)| *at >= from);
+        let at_rest = since(shown).find(|(_, facts)| facts.running != Some(side));
+        let look = match replied {
+            Some(replied) => at_rest
+                .filter(|(at, _)| *at <= replied)
+                .or_else(|| since(replied).next())
+                .or(at_rest),
+            None => at_rest,
+        };
+        look.filter(|(_, facts)| facts.connected)
+            .and_then(|(_, facts)| facts.time_of(side))
     }
 
     fn notation(&self, id: usize) -> (String, String) {

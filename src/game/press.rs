@@ -10,12 +10,15 @@ use super::{
     tree::{Node, Step},
 };
 use crate::{
-    board::{ClockFacts, Edge, Placement},
+    board::{ClockFacts, Edge, Placement, Reading},
     words::{At, Side},
 };
 
 /// The clock is read a few times a second: a press is seen so late, ms (protocol section 7).
 const LEVER_LAG_MS: u64 = 290;
+
+/// A gap of more plies is never closed by itself.
+const LONGEST_BRIDGE: usize = 4;
 
 /// A press that has not been decided yet.
 #[derive(Debug, Clone)]
@@ -245,11 +248,59 @@ impl Game {
         under_way(&ground, stood, &self.seen)
     }
 
+    /// Plies whose presses or updates never reached us: the one legal way of a few plies that ends
+    /// with the presser's. Three plies or more are believed only when each was seen to land, in its
+    /// turn, or when a full board told of updates that were lost.
+    fn bridge(&mut self, press: &Press) -> Option<usize> {
+        let began = self.tree.anchor().shown;
+        let updates_lost = self.patched.is_some_and(|patched| patched >= began);
+        let shortest = if self.last_final().turn() == press.side {
+            3
+        } else {
+            2
+        };
+        for plies in (shortest..=LONGEST_BRIDGE).step_by(2) {
+            let mut ways = self.tree.ways_to(&self.seen, plies);
+            if plies > 2 && !updates_lost {
+                ways.retain(|way| self.landings(way).is_sorted_by(|a, b| a.is_some() && a < b));
+            }
+            let disorder = |way: &Vec<Move>| {
+                let landed: Vec<usize> = self.landings(way).into_iter().flatten().collect();
+                landed.windows(2).filter(|pair| pair[0] > pair[1]).count()
+            };
+            let Some(least) = ways.iter().map(disorder).min() else {
+                continue;
+            };
+            let mut best = ways.iter().filter(|way| disorder(way) == least);
+            let way = best.next()?;
+            if best.next().is_some() {
+                return None;
+            }
+            let edges = self.edges.len();
+            return Some(self.tree.grow_way(way, self.changed, edges));
+        }
+        None
+    }
+
+    /// The edges that last showed each ply of a way on its square.
+    fn landings(&self, way: &[Move]) -> Vec<Option<usize>> {
+        let mut side = self.last_final().turn();
+        way.iter()
+            .map(|&mv| {
+                let man = Reading::Man(mv.promotion().unwrap_or(mv.role()).of(side));
+                let to = landing(mv, side);
+                side = side.other();
+                self.edges
+                    .iter()
+                    .rposition(|edge| edge.square == to && edge.to == man)
+            })
+            .collect()
+    }
+
     fn no_legal_ply(&mut self, press: &Press, at: At) {
         let anchor_turn = self.last_final().turn();
-        if anchor_turn != press.side
-            && self.current.is_none()
-            && let Some(id) = self.tree.bridge(0, &self.seen, 2, at, self.edges.len())
+        if self.current.is_none()
+            && let Some(id) = self.bridge(press)
         {
             self.current = Some(id);
             self.make_final(id, Some(press), at);

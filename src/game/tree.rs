@@ -43,6 +43,8 @@ pub(super) struct Node {
 const MOST_NODES: usize = 48;
 /// Plies looked ahead of the last final one.
 const DEEPEST: usize = 6;
+/// More ways than this are not told apart.
+const MOST_WAYS: usize = 24;
 /// Squares one ply changes at most (castling).
 const MOST_SQUARES_A_PLY: usize = 4;
 
@@ -122,36 +124,26 @@ impl Tree {
         self.push(Node::new(parent, step, ground, before.depth + 1, at, edges))
     }
 
-    /// Legal plies from `from` that end in these men after exactly `plies` plies, if there is just
-    /// one such way; with it the node at its end.
-    pub fn bridge(
-        &mut self,
-        from: usize,
-        seen: &Placement,
-        plies: usize,
-        at: At,
-        edges: usize,
-    ) -> Option<usize> {
-        let mut found = Vec::new();
-        let start = &self.nodes[from];
-        if start.depth + plies > DEEPEST {
-            return None;
-        }
-        ways(
-            &start.ground,
-            &start.placement,
-            &start.successors,
+    /// The legal ways from the last final position to these men in exactly `plies` plies, so long
+    /// as they are few; empty when there are too many to tell apart, too.
+    pub fn ways_to(&self, seen: &Placement, plies: usize) -> Vec<Vec<Move>> {
+        let mut search = Search {
             seen,
-            plies,
-            &mut Vec::new(),
-            &mut found,
-        );
-        let [way] = found.as_slice() else {
-            return None;
+            path: Vec::new(),
+            found: Vec::new(),
         };
-        Some(way.iter().fold(from, |parent, &mv| {
-            self.grow(parent, Step::Move(mv), at, edges)
-        }))
+        let anchor = self.anchor();
+        search.from(&anchor.ground, &anchor.placement, &anchor.successors, plies);
+        if search.found.len() > MOST_WAYS {
+            return Vec::new();
+        }
+        search.found
+    }
+
+    /// Makes the plies of a way candidates; gives the last.
+    pub fn grow_way(&mut self, way: &[Move], at: At, edges: usize) -> usize {
+        way.iter()
+            .fold(0, |parent, &mv| self.grow_known(parent, mv, at, edges))
     }
 
     /// Whether a press without a move waits to be answered.
@@ -267,36 +259,39 @@ impl Node {
     }
 }
 
-fn ways(
-    ground: &Ground,
-    here: &Placement,
-    successors: &[(Move, Placement)],
-    seen: &Placement,
-    plies: usize,
-    path: &mut Vec<Move>,
-    found: &mut Vec<Vec<Move>>,
-) {
-    if found.len() > 1 || here.differs(seen).count() > MOST_SQUARES_A_PLY * plies {
-        return;
-    }
-    for (mv, placement) in successors {
-        path.push(*mv);
-        if plies == 1 {
-            if placement == seen {
-                found.push(path.clone());
-            }
-        } else if placement.differs(seen).count() <= MOST_SQUARES_A_PLY * (plies - 1) {
-            let next = ground.after(*mv);
-            ways(
-                &next,
-                placement,
-                &next.successors(),
-                seen,
-                plies - 1,
-                path,
-                found,
-            );
+struct Search<'a> {
+    seen: &'a Placement,
+    path: Vec<Move>,
+    found: Vec<Vec<Move>>,
+}
+
+impl Search<'_> {
+    /// Goes on only over plies that leave no more squares wrong than before: in a gap of a few
+    /// plies each man is on its way to where it stands now, or to where it was taken.
+    fn from(
+        &mut self,
+        ground: &Ground,
+        here: &Placement,
+        successors: &[(Move, Placement)],
+        plies: usize,
+    ) {
+        let wrong = here.differs(self.seen).count();
+        if self.found.len() > MOST_WAYS || wrong > MOST_SQUARES_A_PLY * plies {
+            return;
         }
-        path.pop();
+        for (mv, placement) in successors {
+            if plies == 1 {
+                if placement == self.seen {
+                    let mut way = self.path.clone();
+                    way.push(*mv);
+                    self.found.push(way);
+                }
+            } else if placement.differs(self.seen).count() <= wrong {
+                let next = ground.after(*mv);
+                self.path.push(*mv);
+                self.from(&next, placement, &next.successors(), plies - 1);
+                self.path.pop();
+            }
+        }
     }
 }

@@ -246,7 +246,7 @@ impl Monitor {
             self.clock.runs_for_white();
         }
         let facts = *self.clock.facts();
-        self.game.clock(&facts);
+        self.game.clock(&facts, now);
         match change {
             ClockChange::Ticked => {}
             ClockChange::Pressed(side) => self.game.pressed(side, now),

@@ -318,6 +318,9 @@ fn castling(pos: &Chess, code: &'static str) -> Vec<Mishap> {
         let safe_end = !attacked(&after, side);
         if safe_end && (pos.is_check() != crossed) {
             found.push(Mishap { code, after });
+        } else if !safe_end && !crossed && !pos.is_check() {
+            let code = "castling-into-check";
+            found.push(Mishap { code, after });
         }
     }
     found

@@ -5,7 +5,7 @@
 use std::{
     env,
     io::{BufRead, BufReader},
-    net::SocketAddr,
+    net::{SocketAddr, TcpStream},
     path::PathBuf,
     process::{Child, Command, Stdio},
     sync::mpsc::{Receiver, RecvTimeoutError, channel},
@@ -60,6 +60,12 @@ impl Subscriber {
     /// stands, which a message of its own proves.
     pub fn start(broker: SocketAddr) -> Option<Subscriber> {
         let (sub, publish) = (program("mosquitto_sub")?, program("mosquitto_pub")?);
+        let deadline = Instant::now() + Duration::from_secs(10);
+        // mosquitto_sub gives up at once when nobody listens yet.
+        while TcpStream::connect(broker).is_err() {
+            assert!(Instant::now() < deadline, "no broker within 10 s");
+            thread::sleep(Duration::from_millis(50));
+        }
         let (host, port) = (broker.ip().to_string(), broker.port().to_string());
         let mut child = Command::new(sub)
             .args([
@@ -92,7 +98,6 @@ impl Subscriber {
             lines,
             seen: Vec::new(),
         };
-        let deadline = Instant::now() + Duration::from_secs(10);
         loop {
             let status = Command::new(&publish)
                 .args([

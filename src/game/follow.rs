@@ -46,8 +46,10 @@ const WANDERED_SQUARES: usize = 8;
 const RESTORED_MS: u64 = 500;
 /// Changes kept of one turn; a board that flaps for hours must not fill the memory.
 const MOST_EDGES: usize = 4096;
-/// Clock messages kept, some two a second in a scramble.
+/// Looks at the clock that are kept.
 const MOST_LOOKS: usize = 64;
+/// Of the looks while nothing happens only so many are kept.
+const LOOKS_ALIKE: usize = 2;
 /// From this depth on the plies two below the newest are closed even without a press.
 const CLOSED_BY_REPLIES: usize = 4;
 /// A stopped clock with the last ply standing for so long closes that ply, ms.
@@ -78,6 +80,7 @@ pub struct Game {
     pub(super) facts: ClockFacts,
     /// What the clock showed since the last final ply, and a little before.
     looks: VecDeque<(At, ClockFacts)>,
+    looks_alike: usize,
     stopped: Option<At>,
     stage: Stage,
     wandered: bool,
@@ -106,6 +109,7 @@ impl Game {
             open: None,
             facts: ClockFacts::default(),
             looks: VecDeque::new(),
+            looks_alike: 0,
             stopped: None,
             stage: Stage::Setup,
             wandered: false,
@@ -175,6 +179,7 @@ impl Game {
         let room = MOST_EDGES.saturating_sub(self.edges.len());
         self.edges.extend(edges.iter().take(room));
         self.seen = *seen;
+        self.looks_alike = 0;
         self.changed = at;
         self.asked = false;
         self.look(at);
@@ -184,6 +189,9 @@ impl Game {
     pub fn patched(&mut self, edges: &[Edge], seen: &Placement, at: At) {
         self.patched = Some(at);
         self.saw(edges, seen, at);
+        if self.stage == Stage::Playing && self.current.is_none() && self.open.is_none() {
+            self.current = self.bridge_lost_updates();
+        }
     }
 
     /// A full board arrived and adds nothing to what the updates had said.
@@ -197,7 +205,14 @@ impl Game {
 
     /// New clock facts.
     pub fn clock(&mut self, facts: &ClockFacts, at: At) {
+        if facts.running != self.facts.running {
+            self.looks_alike = 0;
+        }
         self.facts = *facts;
+        if self.looks_alike >= LOOKS_ALIKE {
+            return;
+        }
+        self.looks_alike += 1;
         if self.looks.len() >= MOST_LOOKS {
             self.looks.pop_front();
         }
@@ -313,8 +328,10 @@ impl Game {
                         press.facts.time_of(side)
                     }
                     _ => {
-                        let replied = path.get(index + 1).map(|&id| self.tree.node(id).shown);
-                        self.time_shown(side, node.shown, replied)
+                        let replied = path
+                            .get(index + 1)
+                            .map(|&id| self.tree.node(id).first_shown);
+                        self.time_shown(side, node.first_shown, replied)
                     }
                 },
                 before: before.clone(),

@@ -259,27 +259,35 @@ impl Game {
         } else {
             2
         };
-        for plies in (shortest..=LONGEST_BRIDGE).step_by(2) {
-            let mut ways = self.tree.ways_to(&self.seen, plies);
-            if plies > 2 && !updates_lost {
-                ways.retain(|way| self.landings(way).is_sorted_by(|a, b| a.is_some() && a < b));
-            }
-            let disorder = |way: &Vec<Move>| {
-                let landed: Vec<usize> = self.landings(way).into_iter().flatten().collect();
-                landed.windows(2).filter(|pair| pair[0] > pair[1]).count()
-            };
-            let Some(least) = ways.iter().map(disorder).min() else {
-                continue;
-            };
-            let mut best = ways.iter().filter(|way| disorder(way) == least);
-            let way = best.next()?;
-            if best.next().is_some() {
-                return None;
-            }
-            let edges = self.edges.len();
-            return Some(self.tree.grow_way(way, self.changed, edges));
+        (shortest..=LONGEST_BRIDGE)
+            .step_by(2)
+            .find_map(|plies| self.one_way(plies, updates_lost))
+    }
+
+    /// The men after a full board told of lost updates: the shortest way there, if it is the only
+    /// one of its length.
+    pub(super) fn bridge_lost_updates(&mut self) -> Option<usize> {
+        (2..=LONGEST_BRIDGE).find_map(|plies| self.one_way(plies, true))
+    }
+
+    fn one_way(&mut self, plies: usize, updates_lost: bool) -> Option<usize> {
+        let mut ways = self.tree.ways_to(&self.seen, plies);
+        if plies > 2 && !updates_lost {
+            ways.retain(|way| self.landings(way).is_sorted_by(|a, b| a.is_some() && a < b));
         }
-        None
+        let disorder = |way: &Vec<Move>| {
+            let landed = self.landings(way).into_iter().flatten();
+            let landed: Vec<At> = landed.map(|index| self.edges[index].at).collect();
+            landed.windows(2).filter(|pair| pair[0] > pair[1]).count()
+        };
+        let least = ways.iter().map(disorder).min()?;
+        let mut best = ways.iter().filter(|way| disorder(way) == least);
+        let way = best.next()?;
+        if best.next().is_some() {
+            return None;
+        }
+        let edges = self.edges.len();
+        Some(self.tree.grow_way(way, self.changed, edges))
     }
 
     /// The edges that last showed each ply of a way on its square.

@@ -32,6 +32,8 @@ pub(super) struct Node {
     pub ground: Ground,
     pub placement: Placement,
     pub depth: usize,
+    /// When the board first came to show it.
+    pub first_shown: At,
     /// When the board last came to show it.
     pub shown: At,
     /// Edges of the episode that had happened when the board last came to show it.
@@ -236,6 +238,7 @@ impl Node {
             successors: ground.successors(),
             ground,
             depth,
+            first_shown: at,
             shown: at,
             edges,
         }

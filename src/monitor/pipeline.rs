@@ -187,6 +187,7 @@ impl Monitor {
             }
             Message::Dump(codes) => self.dump(&codes),
             Message::Clock(ClockMessage::Times(times)) => {
+                self.talk.clock_spoke(times.connected && times.running, now);
                 let change = self.clock.times(&times);
                 self.clock_changed(change);
             }

@@ -19,6 +19,8 @@ const GREETING: [Request; 7] = [
 ];
 /// The board's command buffer is ten bytes; drivers that live long leave it this much time, ms.
 const SPACING_MS: u64 = 100;
+/// Running clocks that say nothing for so long, ms, tell of a board that sends no updates any more.
+const CLOCK_MUTE_MS: u64 = 3_000;
 
 /// One board's side of the conversation.
 #[derive(Debug, Clone)]
@@ -29,6 +31,8 @@ pub(super) struct Talk {
     heard: At,
     asked: At,
     changed: At,
+    /// When a clock that runs last spoke.
+    clock_runs: Option<At>,
     open: bool,
     silent: bool,
 }
@@ -42,6 +46,7 @@ impl Talk {
             heard: At::default(),
             asked: At::default(),
             changed: At::default(),
+            clock_runs: None,
             open: false,
             silent: false,
         }
@@ -55,6 +60,7 @@ impl Talk {
     }
 
     pub fn closed(&mut self) {
+        self.clock_runs = None;
         self.open = false;
         self.queue.clear();
     }
@@ -67,6 +73,11 @@ impl Talk {
 
     pub fn board_changed(&mut self, now: At) {
         self.changed = now;
+    }
+
+    /// A clock message came. A running clock speaks every second while updates are on.
+    pub fn clock_spoke(&mut self, running: bool, now: At) {
+        self.clock_runs = running.then_some(now);
     }
 
     /// A full board is wanted now.
@@ -92,6 +103,14 @@ impl Talk {
         }
         let quiet_since = self.changed.max(self.asked);
         if self.queue.is_empty() && now.ms_since(quiet_since) >= self.dump_every_ms {
+            self.ask_board(now);
+        }
+        if let Some(spoke) = self.clock_runs
+            && now.ms_since(spoke) >= CLOCK_MUTE_MS
+        {
+            // The board was reset, and answers questions only.
+            self.clock_runs = None;
+            self.ask_updates(now);
             self.ask_board(now);
         }
         let mut state = None;
@@ -127,7 +146,9 @@ impl Talk {
         let regular = self.changed.max(self.asked).plus_ms(self.dump_every_ms);
         let probe = self.heard.max(self.asked).plus_ms(self.silent_ms);
         let next = self.queue.front().map_or(regular, |&(at, _)| at);
-        Some(next.min(regular).min(probe))
+        let mute = self.clock_runs.map(|spoke| spoke.plus_ms(CLOCK_MUTE_MS));
+        let next = next.min(regular).min(probe);
+        Some(mute.map_or(next, |mute| next.min(mute)))
     }
 
     fn greet(&mut self, now: At) {

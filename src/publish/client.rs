@@ -241,7 +241,6 @@ impl Actor {
                     self.outbox.acked(k);
                 }
             }
-            Progress::Disconnected => {}
             Progress::Broken(why) => self.complain(why),
         }
     }
@@ -282,8 +281,10 @@ impl Actor {
             self.fill(epoch);
         }
         if epoch.client.try_disconnect().is_ok() {
+            // The broker closes once it has read the goodbye. Our own, stopped before that, would
+            // take us for lost and speak the will.
             while let Ok(Some(progress)) = timeout_at(deadline, epoch.progress()).await {
-                if matches!(progress, Progress::Disconnected) {
+                if matches!(progress, Progress::Broken(_)) {
                     return;
                 }
             }
@@ -339,8 +340,6 @@ enum Progress {
     Sent(u16),
     /// PUBACK for this packet id.
     Acked(u16),
-    /// DISCONNECT left.
-    Disconnected,
     /// The connection failed, or was refused, and why.
     Broken(String),
 }
@@ -420,7 +419,6 @@ async fn poll(mut event_loop: EventLoop, report: mpsc::UnboundedSender<Progress>
             Ok(Event::Incoming(Packet::PubAck(ack))) => Progress::Acked(ack.pkid),
             // packet id 0 is QoS 0, which nobody acknowledges
             Ok(Event::Outgoing(rumqttc::Outgoing::Publish(id))) if id != 0 => Progress::Sent(id),
-            Ok(Event::Outgoing(rumqttc::Outgoing::Disconnect)) => Progress::Disconnected,
             Ok(_) => continue,
             Err(error) => {
                 // the actor may be gone already, when it is stopping

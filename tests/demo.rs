@@ -15,8 +15,8 @@ fn number(text: &str, before: &str) -> u64 {
 #[test]
 fn the_demo_ends_by_itself_and_catches_what_was_played() {
     let demo = Command::new(env!("CARGO_BIN_EXE_atalaya"))
-        .args(["demo", "--boards", "4", "--speed", "20", "--seed", "7"])
-        .args(["--mishaps", "0.1", "--for", "20"])
+        .args(["demo", "--boards", "4", "--speed", "10", "--seed", "7"])
+        .args(["--mishaps", "0.2", "--for", "30"])
         .output()
         .expect("it runs");
     let text = String::from_utf8_lossy(&demo.stdout).into_owned();

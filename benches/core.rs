@@ -15,10 +15,10 @@ use atalaya::{
     dgt::{Message, physical_of},
     laws::{Past, Stand, Turn, judge},
     monitor::{Input, Monitor, Settings},
-    simulate::{Noise, PlannedGame, Session, TruthEvent, parse_games, read_games},
+    simulate::{Noise, PlannedGame, Session, parse_games, read_games},
     words::At,
 };
-use common::{play, shared};
+use common::{came_back, play, shared};
 use shakmaty::{CastlingMode, Chess, EnPassantMode, Position, Role, Square};
 
 fn main() {
@@ -66,12 +66,7 @@ fn updates(games: &[Arc<PlannedGame>]) {
                 ..Settings::default()
             });
             for (at, bytes) in day {
-                let input = if bytes.is_empty() {
-                    Input::Tick
-                } else {
-                    Input::Bytes(bytes)
-                };
-                monitor.handle(input, *at);
+                monitor.handle(Input::Bytes(bytes), *at);
                 while let Some(output) = monitor.poll_output() {
                     black_box(output);
                 }
@@ -195,16 +190,9 @@ fn exact(games: &[Arc<PlannedGame>], noise: Noise) {
         let day = play(vec![game.clone()], seed as u64, noise, 0.0, seed % 4 == 3);
         urgent += day.urgent().count();
         let rebuilt = day.games.first().map_or(&[][..], Vec::as_slice);
-        let played = day.truth.iter().filter_map(|line| match &line.event {
-            TruthEvent::Ply { san, clock_s, .. } => Some((san, *clock_s)),
-            _ => None,
-        });
-        for (index, (san, clock)) in played.enumerate() {
+        for (index, ply) in day.played().iter().enumerate() {
             plies += 1;
-            right +=
-                usize::from(rebuilt.get(index).is_some_and(|(seen, time)| {
-                    seen == san && (clock.is_none() || *time == clock)
-                }));
+            right += usize::from(rebuilt.get(index).is_some_and(|seen| came_back(ply, seen)));
         }
     }
     println!(

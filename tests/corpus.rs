@@ -4,33 +4,27 @@ mod common;
 
 use std::sync::Arc;
 
-use atalaya::simulate::{Noise, PlannedGame, TruthEvent as Event, read_games};
-use common::{play, shared};
+use atalaya::simulate::{Noise, PlannedGame, read_games};
+use common::{came_back, play, shared};
 
 /// Plays each game and compares it, SAN and clock; returns plies played.
 fn exact(games: &[Arc<PlannedGame>], noise: Noise, faults: &mut Vec<String>) -> usize {
     let mut plies = 0;
     for (index, game) in games.iter().enumerate() {
         let day = play(vec![game.clone()], index as u64, noise, 0.0, index % 4 == 3);
-        let truth: Vec<(String, Option<u32>)> = day
-            .truth
-            .iter()
-            .filter_map(|line| match &line.event {
-                Event::Ply { san, clock_s, .. } => Some((san.clone(), *clock_s)),
-                _ => None,
-            })
-            .collect();
+        let truth = day.played();
         plies += truth.len();
         let seen = day.games.first().cloned().unwrap_or_default();
         let pressed_alike = truth.len() == seen.len()
-            && truth.iter().zip(&seen).all(|(played, rebuilt)| {
-                played.0 == rebuilt.0 && (played.1.is_none() || played.1 == rebuilt.1)
-            });
+            && truth
+                .iter()
+                .zip(&seen)
+                .all(|(played, rebuilt)| came_back(played, rebuilt));
         if !pressed_alike || day.games.len() > 1 {
             let at = truth
                 .iter()
                 .zip(&seen)
-                .position(|(a, b)| a.0 != b.0 || (a.1.is_some() && a.1 != b.1));
+                .position(|(played, rebuilt)| !came_back(played, rebuilt));
             faults.push(format!(
                 "game {index}: played {} rebuilt {} in {} games; first difference {at:?}: {:?} / {:?}",
                 truth.len(), seen.len(), day.games.len(),

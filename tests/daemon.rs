@@ -12,6 +12,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use atalaya::journal::segments;
 use serde_json::Value;
 use support::Subscriber;
 
@@ -186,12 +187,7 @@ fn an_illegal_move_reaches_a_phone_and_comes_again_from_the_journal() {
     assert!(last.payload.contains("\"stopped\""), "{}", last.payload);
 
     // The journal says the same again, bit for bit, or replay fails.
-    let mut segments: Vec<PathBuf> = fs::read_dir(dir.join("state"))
-        .expect("it lists")
-        .map(|entry| entry.expect("it reads").path())
-        .filter(|path| path.extension().is_some_and(|end| end == "atj"))
-        .collect();
-    segments.sort();
+    let segments = segments(&dir.join("state")).expect("they list");
     let replayed = Command::new(ATALAYA)
         .arg("replay")
         .arg("--json")

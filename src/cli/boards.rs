@@ -13,6 +13,7 @@ use super::{Failure, print};
 use crate::{
     hall::probe::{self, Answer, Orientation, ProbeError},
     link::Address,
+    words::clock_text,
 };
 
 /// Long enough for six answers at 9600 baud and a board that wakes up.
@@ -145,7 +146,6 @@ fn row(line: &Line) -> [String; 6] {
         ..
     } = &line.answer;
     let or_dash = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_owned());
-    let time = |s: u32| format!("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60);
     let clock = match clock {
         Some(clock) if clock.connected => {
             let low = if clock.battery_low {
@@ -153,7 +153,11 @@ fn row(line: &Line) -> [String; 6] {
             } else {
                 ""
             };
-            format!("{} {}{low}", time(clock.left_s), time(clock.right_s))
+            format!(
+                "{} {}{low}",
+                clock_text(clock.left_s),
+                clock_text(clock.right_s)
+            )
         }
         Some(_) => "none".to_owned(),
         None => "-".to_owned(),

@@ -21,9 +21,7 @@ use crate::{
         Clock, Hall, ServeError, Settings,
         settings::{Board, Event, Venue},
     },
-    incident::AlertChange,
     link::Address,
-    monitor::Output,
     simulate::{self, Noise, Options, parse_games, read_games},
 };
 
@@ -203,14 +201,4 @@ impl Drop for Scratch {
         // What stays behind lies in the folder for temporary files.
         let _ = std::fs::remove_dir_all(&self.0);
     }
-}
-
-fn is_raised(output: &Output) -> bool {
-    matches!(
-        output,
-        Output::Alert {
-            change: AlertChange::Raised,
-            ..
-        }
-    )
 }

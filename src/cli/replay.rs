@@ -2,7 +2,8 @@
 
 use std::{
     collections::BTreeMap,
-    io::{IsTerminal, stderr},
+    fs::File,
+    io::{IsTerminal, Read, stderr},
     path::{Path, PathBuf},
 };
 
@@ -16,7 +17,7 @@ use crate::{
     laws::{Edition, Lang, describe},
     monitor::{Output, Settings},
     publish::payload::label,
-    words::{At, BoardNo, GameId},
+    words::{At, BoardNo, GameId, clock_text},
 };
 
 /// Plays journal segments or raw captures (.inbytes: one base64 message a line) through the core
@@ -53,14 +54,19 @@ pub fn run(args: Args) -> Result<(), Failure> {
     for path in &args.files {
         let here =
             |why: &dyn std::fmt::Display| Failure::Usage(format!("{}: {why}", path.display()));
-        let bytes = std::fs::read(path).map_err(|why| here(&why))?;
+        let mut file = File::open(path).map_err(|why| here(&why))?;
         if stderr().is_terminal() {
-            eprintln!("{}: {} bytes", path.display(), bytes.len());
+            let size = file.metadata().map_err(|why| here(&why))?.len();
+            eprintln!("{}: {size} bytes", path.display());
         }
-        if bytes.starts_with(MAGIC) {
+        let mut bytes = Vec::new();
+        let mut head = (&mut file).take(MAGIC.len() as u64);
+        head.read_to_end(&mut bytes).map_err(|why| here(&why))?;
+        if bytes == MAGIC {
             segments.push(path.clone());
             continue;
         }
+        file.read_to_end(&mut bytes).map_err(|why| here(&why))?;
         captures += 1;
         let text =
             String::from_utf8(bytes).map_err(|_| here(&"neither a journal nor a capture"))?;
@@ -145,23 +151,22 @@ impl Teller {
     }
 
     fn one(&mut self, one: Replayed) {
-        if let Output::Pgn { game, pgn } = &one.output {
-            self.games.insert((one.board, game.clone()), pgn.clone());
-        }
-        if self.json {
+        if self.pgn {
+            if let Output::Pgn { game, pgn } = one.output {
+                self.games.insert((one.board, game), pgn);
+            }
+        } else if self.json {
             if let Some(line) = told(&one.output) {
                 print(format!("{}\n", with_place(&one, &line)));
             }
-        } else if !self.pgn {
+        } else {
             print(in_words(&one).unwrap_or_default());
         }
     }
 
     fn end(&self) {
-        if self.pgn {
-            for pgn in self.games.values() {
-                print(format!("{}\n\n", pgn.trim_end()));
-            }
+        for pgn in self.games.values() {
+            print(format!("{}\n\n", pgn.trim_end()));
         }
     }
 }
@@ -181,21 +186,13 @@ fn in_words(one: &Replayed) -> Option<String> {
     let head = format!("{seconds:>9.1} s  board {}  ", one.board);
     let words = match &one.output {
         Output::Ply(ply) => {
-            let number = ply.ply.div_ceil(2);
-            let dots = if ply.ply % 2 == 1 { "." } else { "..." };
-            let clock = ply
-                .clock_s
-                .map(|s| format!("  {}", crate::words::clock_text(s)));
+            let clock = ply.clock_s.map(|s| format!("  {}", clock_text(s)));
             let mark = if ply.irregular {
                 "  (not a legal move)"
             } else {
                 ""
             };
-            format!(
-                "{number}{dots} {}{}{mark}",
-                ply.san,
-                clock.unwrap_or_default()
-            )
+            format!("{}{}{mark}", ply.numbered(), clock.unwrap_or_default())
         }
         Output::Retract(retraction) => {
             format!("back to ply {}: {}", retraction.back_to, retraction.reason)

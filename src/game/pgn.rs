@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 
 use super::{event::Recorded, ground::Ground};
+use crate::words::clock_text;
 
 /// The tag pairs, in order.
 pub type Tags = Vec<(&'static str, String)>;
@@ -46,10 +47,7 @@ pub fn write(tags: &Tags, start: &Ground, record: &[Recorded], result: &str) -> 
         line.word(&mut text, &ply.san);
         number_due = ply.clock_s.is_some();
         if let Some(s) = ply.clock_s {
-            line.word(
-                &mut text,
-                &format!("{{[%clk {}:{:02}:{:02}]}}", s / 3600, s / 60 % 60, s % 60),
-            );
+            line.word(&mut text, &format!("{{[%clk {}]}}", clock_text(s)));
         }
     }
     line.word(&mut text, result);

@@ -1,6 +1,6 @@
 //! The daemon: broker, client, journal and one watch per board, from start to stop.
 
-use std::{net::SocketAddr, path::PathBuf, time::Duration};
+use std::{path::PathBuf, time::Duration};
 
 use tokio::{sync::mpsc, task::JoinSet};
 use tokio_util::sync::CancellationToken;
@@ -71,7 +71,6 @@ pub struct Hall {
     actor: tokio::task::JoinHandle<()>,
     journal: Journal,
     journal_thread: JournalThread,
-    publisher: Publisher,
     stop_boards: CancellationToken,
     stop_actor: CancellationToken,
 }
@@ -125,7 +124,7 @@ impl Hall {
             boot,
             topics,
             edition: settings.event.laws,
-            publisher: publisher.clone(),
+            publisher,
             journal: journal.clone(),
             onlooker,
         };
@@ -160,7 +159,6 @@ impl Hall {
             actor,
             journal,
             journal_thread,
-            publisher,
             stop_boards,
             stop_actor,
         })
@@ -169,16 +167,6 @@ impl Hall {
     /// Where MQTT clients find the boards: host and port.
     pub fn broker(&self) -> (&str, u16) {
         (&self.client.0, self.client.1)
-    }
-
-    /// Where web pages find them, if our own broker runs.
-    pub fn websocket(&self) -> Option<SocketAddr> {
-        self.broker.as_ref().and_then(Broker::websocket_addr)
-    }
-
-    /// The way out.
-    pub fn publisher(&self) -> &Publisher {
-        &self.publisher
     }
 
     /// Stops in order: boards, journal, client, broker. Nothing that was seen is lost.

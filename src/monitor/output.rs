@@ -61,6 +61,14 @@ pub struct FinalPly {
     pub at: At,
 }
 
+impl FinalPly {
+    /// The move with its number, as players write it: `17. Nf3`, `17... Kxe2`.
+    pub fn numbered(&self) -> String {
+        let dots = if self.ply % 2 == 1 { "." } else { "..." };
+        format!("{}{dots} {}", self.ply.div_ceil(2), self.san)
+    }
+}
+
 /// Final plies taken back.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Retraction {

@@ -6,7 +6,7 @@ use std::{env, path::PathBuf, sync::Arc};
 use atalaya::{
     incident::{Alert, AlertChange, Level, Status},
     monitor::{Input, Monitor, Output, Settings},
-    simulate::{Noise, PlannedGame, Session, Truth},
+    simulate::{Noise, PlannedGame, Session, Truth, TruthEvent},
     words::At,
 };
 
@@ -43,6 +43,17 @@ pub struct Day {
 }
 
 impl Day {
+    /// Plies really played: SAN and clock.
+    pub fn played(&self) -> Vec<(String, Option<u32>)> {
+        self.truth
+            .iter()
+            .filter_map(|line| match &line.event {
+                TruthEvent::Ply { san, clock_s, .. } => Some((san.clone(), *clock_s)),
+                _ => None,
+            })
+            .collect()
+    }
+
     /// Urgent alerts raised.
     pub fn urgent(&self) -> impl Iterator<Item = &(u64, Alert)> {
         self.raised
@@ -131,4 +142,9 @@ impl Day {
             Output::Link(_) | Output::Clock(_) | Output::Pgn { .. } => {}
         }
     }
+}
+
+/// Whether a ply came back as it was played; a ply played without a clock time may have any.
+pub fn came_back(played: &(String, Option<u32>), rebuilt: &(String, Option<u32>)) -> bool {
+    played.0 == rebuilt.0 && (played.1.is_none() || played.1 == rebuilt.1)
 }

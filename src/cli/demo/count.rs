@@ -2,10 +2,10 @@
 
 use std::{collections::HashMap, fmt::Write};
 
-use super::{Args, is_raised};
+use super::Args;
 use crate::{
     hall::Told,
-    incident::Level,
+    incident::{AlertChange, Level},
     monitor::Output,
     simulate::{Summary, Truth, TruthEvent},
     words::At,
@@ -40,7 +40,10 @@ impl Count {
     pub fn note(&mut self, told: &Told) {
         match &told.output {
             Output::Ply(_) => self.plies += 1,
-            Output::Alert { alert, .. } if is_raised(&told.output) => {
+            Output::Alert {
+                change: AlertChange::Raised,
+                alert,
+            } => {
                 if let Some(pressed) = alert.pressed {
                     self.pressed.insert(alert.id.clone(), pressed);
                 }

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::{is_raised, print};
+use super::print;
 use crate::{
     hall::Told,
-    incident::{Alert, Level},
+    incident::{Alert, AlertChange, Level},
     laws::{Edition, Lang, describe},
     monitor::{BoardState, LinkState, Output},
     words::{BoardNo, clock_text},
@@ -45,13 +45,11 @@ impl View {
         match &told.output {
             Output::Link(report) => row.link = Some(report.state),
             Output::State(state) => row.state = Some((**state).clone()),
-            Output::Ply(ply) => {
-                let dots = if ply.ply % 2 == 1 { "." } else { "..." };
-                row.last = format!("{}{dots} {}", ply.ply.div_ceil(2), ply.san);
-            }
-            Output::Alert { alert, .. }
-                if is_raised(&told.output) && alert.level == Level::Urgent =>
-            {
+            Output::Ply(ply) => row.last = ply.numbered(),
+            Output::Alert {
+                change: AlertChange::Raised,
+                alert,
+            } if alert.level == Level::Urgent => {
                 self.news.push(in_words(told.board, alert));
             }
             _ => {}

@@ -344,8 +344,7 @@ impl Game {
                 None => self.history.note_irregular(&before, &node.ground),
             }
             if self.open.is_some_and(|open| open.ply == ply) {
-                let answered = recorded.mv.is_none() && index + 1 < path.len();
-                self.out.push(if answered {
+                self.out.push(if recorded.mv.is_none() {
                     Event::Replied { ply }
                 } else {
                     Event::Restored { ply }
@@ -568,6 +567,23 @@ impl Game {
         }) else {
             return;
         };
+        self.take_back(index, at);
+    }
+
+    /// The side whose irregular ply stands at the end of the record presses again, with a legal ply
+    /// in its place.
+    pub(super) fn played_again(&mut self, side: Side, at: At) -> Option<usize> {
+        let last = self.record.last()?;
+        let legal = |(_, after): &(_, Placement)| *after == self.seen;
+        if last.mv.is_some() || last.side != side || !last.before.successors().iter().any(legal) {
+            return None;
+        }
+        self.take_back(self.record.len() - 1, at);
+        self.current = self.tree.find(&self.seen, at, 0, None);
+        self.current
+    }
+
+    fn take_back(&mut self, index: usize, at: At) {
         let ground = self.record[index].before.clone();
         let ply = self.record[index].ply;
         self.record.truncate(index);
@@ -575,13 +591,15 @@ impl Game {
         self.current = Some(0);
         self.edges.clear();
         self.press = None;
-        self.open = None;
+        let open = self.open.take().map(|open| open.ply);
         self.rebuild_history();
         self.out.push(Event::Retracted {
             back_to: ply - 1,
             reason: "corrected",
         });
-        self.out.push(Event::Restored { ply });
+        for ply in std::iter::once(ply).chain(open) {
+            self.out.push(Event::Restored { ply });
+        }
     }
 
     fn rebuild_history(&mut self) {

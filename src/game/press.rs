@@ -1,7 +1,7 @@
 //! What a press proves: which candidate it closes, or that none explains the men (Article 6.2.1,
 //! 7.5.1).
 
-use shakmaty::{CastlingSide, Move, Square};
+use shakmaty::{CastlingSide, Move, Role, Square};
 
 use super::{
     event::{Event, Recorded},
@@ -314,13 +314,17 @@ impl Game {
             self.make_final(id, Some(press), at);
             return;
         }
+        if let Some(id) = self.played_again(press.side, at) {
+            self.make_final(id, Some(press), at);
+            return;
+        }
         if anchor_turn != press.side {
-            // The opponent's own ply was never closed by his press; this one closes it.
+            // The ply before was never closed by its own press, or was irregular: this one closes it.
             let Some(id) = self
                 .tree
                 .reached_by_other(press.side)
                 .into_iter()
-                .find(|&id| self.tree.node(id).closes())
+                .find(|&id| self.tree.node(id).closes() || self.king_taken(id, press.side))
             else {
                 return;
             };
@@ -336,6 +340,19 @@ impl Game {
             self.current = Some(id);
         }
         self.out.push(Event::Unexplained(Box::new(case)));
+    }
+
+    /// Whether the replier took the king that the irregular ply left to be taken.
+    fn king_taken(&self, id: usize, replier: Side) -> bool {
+        let node = self.tree.node(id);
+        let king = Role::King.of(replier.other());
+        let Some(stood) = node.placement.men().find(|(_, man)| *man == king) else {
+            return false;
+        };
+        let taker = self.seen.piece(stood.0);
+        matches!(node.step, Step::Irregular | Step::Pass)
+            && taker.is_some_and(|man| man.color == replier)
+            && self.seen.men().all(|(_, man)| man != king)
     }
 
     /// A man that was in the air at the press and landed later than one scan: 6.2.4.

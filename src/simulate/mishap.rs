@@ -6,6 +6,7 @@ use shakmaty::{
     Square, attacks,
 };
 
+use super::past::Past;
 use crate::words::Side;
 
 /// An illegal move: its code, and the men after it.
@@ -16,9 +17,10 @@ pub(super) struct Mishap {
 }
 
 /// An illegal move of the side to move, each code that is possible being equally likely.
-pub(super) fn pick(pos: &Chess, rng: &mut fastrand::Rng) -> Option<Mishap> {
+pub(super) fn pick(pos: &Chess, past: Option<&Past>, rng: &mut fastrand::Rng) -> Option<Mishap> {
     let mut found = single_man(pos);
     found.extend(unfinished(pos));
+    found.extend(past.into_iter().flat_map(|past| past.forgotten(pos)));
     found.extend(others(pos, rng));
     let legal: Vec<Board> = pos.legal_moves().iter().map(|mv| after(pos, *mv)).collect();
     found.retain(|mishap| !legal.contains(&mishap.after));
@@ -47,19 +49,27 @@ pub(super) fn reply(pos: &Chess, men: &Board, rng: &mut fastrand::Rng) -> Option
     rng.choice(quiet)
 }
 
+/// The men after the other side took the king that the fault had left to be taken.
+pub(super) fn king_taken(pos: &Chess, men: &Board, rng: &mut fastrand::Rng) -> Option<Board> {
+    let king = men.king_of(pos.turn())?;
+    let takers = men.attacks_to(king, pos.turn().other(), men.occupied()) & !men.pawns();
+    let from = rng.choice(takers)?;
+    Some(moved(men, from, king, men.piece_at(from)?))
+}
+
 fn after(pos: &Chess, mv: Move) -> Board {
     let mut next = pos.clone();
     next.play_unchecked(mv);
     next.board().clone()
 }
 
-fn attacked(board: &Board, side: Side) -> bool {
+pub(super) fn attacked(board: &Board, side: Side) -> bool {
     board
         .king_of(side)
         .is_none_or(|king| board.attacks_to(king, side.other(), board.occupied()).any())
 }
 
-fn moved(board: &Board, from: Square, to: Square, man: Piece) -> Board {
+pub(super) fn moved(board: &Board, from: Square, to: Square, man: Piece) -> Board {
     let mut next = board.clone();
     next.discard_piece_at(from);
     next.set_piece_at(to, man);

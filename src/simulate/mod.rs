@@ -7,6 +7,7 @@ mod games;
 mod hands;
 mod mishap;
 mod noise;
+mod past;
 mod player;
 mod pty;
 mod scan;

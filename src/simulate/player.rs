@@ -10,6 +10,7 @@ use super::{
     hands::Hands,
     mishap,
     noise::Rates,
+    past::Past,
     truth::TruthEvent,
 };
 use crate::words::{Side, side_name};
@@ -293,41 +294,35 @@ impl Players {
 
     /// An illegal move, completed by the press, and what follows until the right side thinks again.
     fn mishap(&mut self, clock: &Clock, now_ms: u64, at: &mut u64, pass_ms: u64) {
-        let Some(mishap) = mishap::pick(&self.pos, &mut self.rng) else {
+        let game = &self.games[(self.begun - 1) % self.games.len()];
+        let past = Past::of(game, self.ply);
+        let Some(mishap) = mishap::pick(&self.pos, past.as_ref(), &mut self.rng) else {
             return;
         };
         self.since_mishap = 0;
         let (side, board) = (self.pos.turn(), self.pos.board().clone());
         self.rearrange(at, pass_ms, &mishap.after, pass_ms + 60);
         *at += pass_ms + self.rng.u64(50..400);
-        let reply = (self.rng.f64() < 0.15)
+        let capture =
+            mishap::king_taken(&self.pos, &mishap.after, &mut self.rng).filter(|_| self.rng.bool());
+        let reply = (capture.is_none() && self.rng.f64() < 0.15)
             .then(|| mishap::reply(&self.pos, &mishap.after, &mut self.rng))
             .flatten();
-        self.act(
-            *at,
-            Act::Tell(TruthEvent::Mishap {
-                code: mishap.code.to_owned(),
-                side: side_name(side).to_owned(),
-                ply: self.ply + 1,
-                corrected: reply.is_none(),
-            }),
-        );
-        let press = |side| Act::Press {
-            side,
-            force_s: None,
-            gain_ms: 0,
-            ply: None,
-        };
-        self.act(*at, press(side));
-        if let Some(reply) = reply {
-            *at += self.rng.u64(1_500..4_000);
+        let stands = capture.is_some() || reply.is_some();
+        self.press_wrongly(*at, side, mishap.code, 1, !stands);
+        *at += self.rng.u64(1_500..4_000);
+        if let Some(men) = &capture {
+            self.rearrange(at, pass_ms, men, pass_ms + 60);
+            *at += pass_ms + self.rng.u64(50..400);
+            self.press_wrongly(*at, side.other(), "king-captured", 2, true);
+        } else if let Some(reply) = reply {
             let men = self.men.clone();
             self.with_hands(at, pass_ms, |hands| hands.make(&men, side.other(), reply));
             *at += pass_ms + self.rng.u64(50..400);
-            self.act(*at, press(side.other()));
+            self.press_idly(*at, side.other());
+        }
+        if stands {
             *at += 8_000;
-        } else {
-            *at += self.rng.u64(2_000..6_000);
         }
         // The arbiter stops the clock, the men go back, and both times are as before the fault.
         self.act(*at, Act::Stop);
@@ -338,6 +333,33 @@ impl Players {
         let times = (used(Side::White), used(Side::Black));
         self.act(*at, Act::Run(side, Some(times)));
         *at += self.rng.u64(2_000..5_000);
+    }
+
+    /// A press that completes an illegal move, so many plies after the last of the game.
+    fn press_wrongly(&mut self, at: u64, side: Side, code: &str, ahead: usize, corrected: bool) {
+        self.act(
+            at,
+            Act::Tell(TruthEvent::Mishap {
+                code: code.to_owned(),
+                side: side_name(side).to_owned(),
+                ply: self.ply + ahead,
+                corrected,
+            }),
+        );
+        self.press_idly(at, side);
+    }
+
+    /// A press that completes no ply of the game.
+    fn press_idly(&mut self, at: u64, side: Side) {
+        self.act(
+            at,
+            Act::Press {
+                side,
+                force_s: None,
+                gain_ms: 0,
+                ply: None,
+            },
+        );
     }
 
     /// The clock is stopped, the result may be shown with the kings, the next game follows.

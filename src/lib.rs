@@ -15,6 +15,7 @@
 //! | [`monitor`] | one board's pipeline of the five above, as one state machine (pure) |
 //! | [`journal`] | the log of truth: append, and play again |
 //! | [`publish`] | MQTT: the contract, the outbox, the client, the embedded broker |
+//! | [`relay`] | the games go out: files, polled address, LiveChess, Lichess |
 //! | [`scenario`] | scenario files through the monitor |
 //! | [`simulate`] | virtual boards that speak the protocol |
 //! | [`hall`] | settings, pairings, clocks, ports: the wiring |
@@ -33,6 +34,7 @@ pub mod laws;
 pub mod link;
 pub mod monitor;
 pub mod publish;
+pub mod relay;
 pub mod scenario;
 pub mod simulate;
 pub mod words;

@@ -40,7 +40,22 @@ const ROOMS: &[(&str, &[&str])] = &[
 ];
 
 /// Bytes and times in, facts out.
-const PURE: &[&str] = &["dgt", "board", "game", "laws", "incident", "monitor"];
+const PURE: &[&str] = &[
+    "dgt",
+    "board",
+    "game",
+    "laws",
+    "incident",
+    "monitor",
+    "relay/book",
+    "relay/cloud",
+    "relay/files",
+    "relay/line",
+    "relay/pgn",
+    "relay/profile",
+    "relay/round",
+    "relay/world",
+];
 
 /// What a pure room must not name.
 const IMPURE: &[&str] = &[

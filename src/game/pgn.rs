@@ -67,13 +67,14 @@ fn escaped(value: &str) -> String {
 }
 
 /// Breaks lines below 80 characters.
-#[derive(Default)]
-struct Line {
+#[derive(Debug, Default)]
+pub struct Line {
     width: usize,
 }
 
 impl Line {
-    fn word(&mut self, text: &mut String, word: &str) {
+    /// Adds a word that is not broken.
+    pub fn word(&mut self, text: &mut String, word: &str) {
         let width = word.chars().count();
         if self.width > 0 && self.width + 1 + width >= 80 {
             text.push('\n');
@@ -84,5 +85,11 @@ impl Line {
         }
         text.push_str(word);
         self.width += width;
+    }
+    /// Adds the words of a text, which may be broken between them.
+    pub fn words(&mut self, text: &mut String, words: &str) {
+        for word in words.split_whitespace() {
+            self.word(text, word);
+        }
     }
 }

@@ -3,12 +3,14 @@
 mod now;
 pub mod pairings;
 pub mod probe;
+mod relays;
 mod serve;
 pub mod settings;
 mod watch;
 
 pub use now::Clock;
 pub use pairings::{Pairing, Pairings, PairingsError};
+pub use relays::RelayDesk;
 pub use serve::{Hall, ServeError};
 pub use settings::{Settings, SettingsError, Sources};
 pub use watch::{Desk, Post, Told, watch};

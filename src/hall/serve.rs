@@ -9,6 +9,7 @@ use super::{
     Clock, Settings,
     pairings::{Pairings, PairingsError},
     probe,
+    relays::Relays,
     settings::BrokerAddress,
     watch::{Desk, Post, Told, watch},
 };
@@ -65,6 +66,7 @@ pub enum ServeError {
 
 /// A running daemon.
 pub struct Hall {
+    relays: Relays,
     broker: Option<Broker>,
     client: (String, u16),
     boards: JoinSet<()>,
@@ -119,6 +121,7 @@ impl Hall {
             schema: "urn:atalaya:mqtt:v1",
         };
         publisher.send(vec![info(&topics, &boot, 1, clock.wall(), &hello)]);
+        let (relays, relay) = Relays::start(settings, &pairings, clock);
         let desk = Desk {
             clock,
             boot,
@@ -126,6 +129,7 @@ impl Hall {
             edition: settings.event.laws,
             publisher,
             journal: journal.clone(),
+            relay,
             onlooker,
         };
         let stop_boards = CancellationToken::new();
@@ -153,6 +157,7 @@ impl Hall {
             boards.spawn(watch_all_ports(settings, pairings, desk, seqs, stop));
         }
         Ok(Hall {
+            relays,
             broker,
             client,
             boards,
@@ -173,6 +178,7 @@ impl Hall {
     pub async fn stop(mut self) {
         self.stop_boards.cancel();
         while self.boards.join_next().await.is_some() {}
+        self.relays.stop().await;
         drop(self.journal);
         let ended = tokio::task::spawn_blocking(|| self.journal_thread.stop()).await;
         if !matches!(ended, Ok(Ok(()))) {
@@ -276,10 +282,7 @@ fn monitor_settings(
         venue: settings.venue.id.clone(),
         event: event.name.clone(),
         site: event.site.clone().unwrap_or_else(|| "?".to_owned()),
-        date: event.date.map_or_else(
-            || "????.??.??".to_owned(),
-            |day| day.strftime("%Y.%m.%d").to_string(),
-        ),
+        date: event.pgn_date(),
         round: event.round.clone(),
         white: pairing.map(|pair| pair.white.clone()),
         black: pairing.map(|pair| pair.black.clone()),

@@ -3,7 +3,7 @@
 use tokio::{sync::mpsc, time::sleep_until};
 use tokio_util::sync::CancellationToken;
 
-use super::Clock;
+use super::{Clock, RelayDesk};
 use crate::{
     journal::{Entry, Journal, Kind, told},
     laws::Edition,
@@ -41,6 +41,8 @@ pub struct Desk {
     pub publisher: Publisher,
     /// The log of truth.
     pub journal: Journal,
+    /// The ways out for the games.
+    pub relay: RelayDesk,
     /// Who looks over the shoulder, if anybody.
     pub onlooker: Option<mpsc::UnboundedSender<Told>>,
 }
@@ -163,6 +165,8 @@ impl Watch {
             self.seq += 1;
         }
         log(self.board, &output);
+        let board = self.board;
+        self.desk.relay.tell(board, &output, &self.monitor, at);
         let game = self.monitor.current_game();
         let context = Context {
             topics: &self.desk.topics,
@@ -179,7 +183,6 @@ impl Watch {
         };
         self.desk.publisher.send(messages(&output, &context));
         if let Some(onlooker) = &self.desk.onlooker {
-            let board = self.board;
             // An onlooker who left misses nothing.
             let _ = onlooker.send(Told { board, at, output });
         }

@@ -168,6 +168,11 @@ impl Monitor {
         (self.frames.skipped(), self.frames.unknown())
     }
 
+    /// The game on the board.
+    pub const fn game(&self) -> &Game {
+        &self.game
+    }
+
     /// The plies of the running game that are final.
     pub fn record(&self) -> &[Recorded] {
         self.game.record()

@@ -8,6 +8,7 @@ use crate::{
     laws::{Edition, Lang, Regime},
     link::Address,
     publish::Topics,
+    relay::Boards,
 };
 
 /// A table of the configuration.
@@ -123,8 +124,14 @@ pub const TABLES: &[Table] = &[
         "relay",
         &[
             key("kind", word::<RelayKind>),
+            key("boards", word::<Boards>),
             key("delay_seconds", number::<0, DAY_S>),
+            key("delay_plies", number::<0, 100>),
+            key("delay_boards", word::<Boards>),
+            key("clocks", truth),
+            key("segments", truth),
             key("url", url),
+            key("listen", listen),
             path("dir"),
             path("token_file"),
         ],
@@ -153,6 +160,11 @@ fn number<const LEAST: u64, const MOST: u64>(text: &str) -> Result<(), String> {
             "`{text}` is no whole number from {LEAST} to {MOST}"
         )),
     }
+}
+
+fn truth(text: &str) -> Result<(), String> {
+    let known = text.parse::<bool>().map(drop);
+    known.map_err(|_| format!("`{text}` is neither true nor false"))
 }
 
 fn date(text: &str) -> Result<(), String> {

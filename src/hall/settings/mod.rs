@@ -175,18 +175,44 @@ pub struct Relay {
     /// Which way.
     #[serde(deserialize_with = "words::word")]
     pub kind: RelayKind,
+    /// These boards, as `1-4,9`; all when left out.
+    #[serde(default, deserialize_with = "words::optional")]
+    pub boards: Option<crate::relay::Boards>,
     /// How far the moves lag behind the boards.
     #[serde(default)]
     pub delay_seconds: u32,
-    /// Where to send to (`http`, `lichess`).
+    /// How many plies are held back while a game is on.
+    #[serde(default)]
+    pub delay_plies: u16,
+    /// The boards that are delayed; all when left out.
+    #[serde(default, deserialize_with = "words::optional")]
+    pub delay_boards: Option<crate::relay::Boards>,
+    /// Whether clock times go out.
+    #[serde(default = "yes")]
+    pub clocks: bool,
+    /// Whether what was played after an irregular ply goes out, as games of their own.
+    #[serde(default = "yes")]
+    pub segments: bool,
+    /// Where to send to (`lichess`).
     #[serde(default)]
     pub url: Option<String>,
+    /// Where readers are served (`http`, `livechess`).
+    #[serde(default, deserialize_with = "words::optional")]
+    pub listen: Option<SocketAddr>,
     /// Where to write to (`folder`).
     #[serde(default)]
     pub dir: Option<PathBuf>,
-    /// File whose first line is the token (`lichess`, `http`).
+    /// File whose first line is the token (`lichess`).
     #[serde(default)]
     pub token_file: Option<PathBuf>,
+}
+
+impl Event {
+    /// The day as PGN writes it.
+    pub fn pgn_date(&self) -> String {
+        let day = self.date.map(|day| day.strftime("%Y.%m.%d").to_string());
+        day.unwrap_or_else(|| "????.??.??".to_owned())
+    }
 }
 
 impl Default for Venue {
@@ -263,6 +289,10 @@ impl Default for Timing {
             gesture_ms: limits.gesture_ms,
         }
     }
+}
+
+const fn yes() -> bool {
+    true
 }
 
 /// Nobody outside this machine is served unless the settings say so.

@@ -199,7 +199,7 @@ impl Survey<'_> {
         };
         let needed: &[&str] = match kind.as_ref() {
             "folder" => &["dir"],
-            "http" => &["url"],
+            "http" => &["listen"],
             "lichess" => &["url", "token_file"],
             _ => &[],
         };

@@ -53,7 +53,7 @@ impl FromStr for Variant {
 pub enum RelayKind {
     /// PGN files in a folder.
     Folder,
-    /// PGN to an address.
+    /// PGN and LiveChess Cloud files for readers that poll an address.
     Http,
     /// A Lichess broadcast round.
     Lichess,
@@ -134,6 +134,11 @@ pub struct TimeControl {
 }
 
 impl TimeControl {
+    /// Seconds both clocks begin with.
+    pub fn first_s(&self) -> u32 {
+        u32::try_from(self.periods.initial_ms() / 1000).unwrap_or(u32::MAX)
+    }
+
     /// Seconds a side gains with each of its first moves.
     pub fn increment_s(&self) -> u32 {
         u32::try_from(self.periods.gain_ms(0) / 1000).unwrap_or(u32::MAX)

@@ -1,0 +1,21 @@
+//! The games go out: to folders, readers over HTTP, LiveChess clients and Lichess.
+//!
+//! One ordered record per board feeds every output; each output has its own [`Profile`] that says
+//! what it may show at a moment. Everything up to the text of the files is pure.
+
+pub mod book;
+pub mod cloud;
+pub mod feed;
+pub mod files;
+pub mod folder;
+pub mod line;
+pub mod pgn;
+pub mod profile;
+pub mod round;
+pub mod world;
+
+pub use book::{Moment, Sheet};
+pub use feed::{Feed, News, Reader, Sight, Time, feed};
+pub use profile::{Boards, BoardsError, Profile};
+pub use round::{Event, Player, Seat, Seats};
+pub use world::World;

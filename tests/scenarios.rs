@@ -19,6 +19,7 @@ fn check(folder: &PathBuf) -> usize {
         for row in &file.scenario {
             count += 1;
             let outcome = scenario::run(row).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+            println!("{}: {:?} {:?}", row.id, outcome.moves, outcome.alerts);
             for fault in outcome.faults {
                 faults.push(format!("{} {}: {fault}", path.display(), row.id));
             }

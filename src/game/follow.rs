@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use shakmaty::{CastlingMode, Chess, Color, Position, Role, Setup};
+use shakmaty::{CastlingMode, Chess, Color, Position, Role, Setup, Square};
 
 use super::{
     event::{Case, Event, Limits, Recorded},
@@ -649,12 +649,12 @@ impl Game {
             Step::Move(mv) => (before.san(mv), before.uci(mv)),
             Step::Pass => ("--".to_owned(), String::new()),
             Step::Irregular | Step::Anchor => {
-                let squares: Vec<String> = before
-                    .placement()
-                    .differs(&node.placement)
+                let changed = before.placement().differs(&node.placement);
+                let (left, came): (Vec<Square>, Vec<Square>) = changed
                     .into_iter()
-                    .map(|square| square.to_string())
-                    .collect();
+                    .partition(|&square| node.placement.piece(square).is_none());
+                let squares: Vec<String> =
+                    left.iter().chain(&came).map(Square::to_string).collect();
                 (squares.join("-"), String::new())
             }
         }

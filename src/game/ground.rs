@@ -2,7 +2,9 @@
 
 use shakmaty::{
     Bitboard, CastlingMode, Chess, Color, EnPassantMode, FromSetup, Move, Piece, Position,
-    PositionError, Rank, Role, Setup, Square, attacks, fen::Fen, san::SanPlus,
+    PositionError, Rank, Role, Setup, Square, attacks,
+    fen::Fen,
+    san::{San, SanPlus},
 };
 
 use crate::{board::Placement, words::Side};
@@ -144,7 +146,27 @@ impl Ground {
     pub fn san(&self, mv: Move) -> String {
         match &self.legal {
             Some(position) => SanPlus::from_move(position.clone(), mv).to_string(),
-            None => mv.to_string(),
+            None => self.san_of_step(mv).to_string(),
+        }
+    }
+
+    fn san_of_step(&self, mv: Move) -> San {
+        let rivals = self.steps().into_iter().filter(|other| {
+            (other.role(), other.to()) == (mv.role(), mv.to()) && other.from() != mv.from()
+        });
+        let rivals: Vec<Square> = rivals.filter_map(|other| other.from()).collect();
+        let from = mv.from().unwrap_or(mv.to());
+        let pawn_takes = mv.role() == Role::Pawn && mv.is_capture();
+        let same_file = rivals.iter().any(|rival| rival.file() == from.file());
+        let same_rank = rivals.iter().any(|rival| rival.rank() == from.rank());
+        let by_file = pawn_takes || (!rivals.is_empty() && (!same_file || same_rank));
+        San::Normal {
+            role: mv.role(),
+            file: by_file.then(|| from.file()),
+            rank: (same_file && !pawn_takes).then(|| from.rank()),
+            capture: mv.is_capture(),
+            to: mv.to(),
+            promotion: mv.promotion(),
         }
     }
 

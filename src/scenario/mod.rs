@@ -36,12 +36,27 @@ pub struct Scenario {
     /// Whether a clock is connected.
     #[serde(default = "yes")]
     pub clock: bool,
+    /// Whether the monitor is told the start position. If not, it joins and finds out.
+    #[serde(default = "yes")]
+    pub told: bool,
+    /// Whether the clock runs from the start.
+    #[serde(default = "yes")]
+    pub running: bool,
+    /// Whether the board lies with White at its top.
+    #[serde(default)]
+    pub turned: bool,
     /// The tokens.
     pub events: String,
     /// Every alert that must be raised, `CODE SIDE CERTAINTY`, in any order.
     pub alerts: Option<Vec<String>>,
     /// The final plies, SAN.
     pub moves: Option<Vec<String>>,
+    /// The ways that are held possible at the end, each as its plies in SAN with spaces.
+    pub candidates: Option<Vec<String>>,
+    /// The squares that are doubted at the end.
+    pub doubt: Option<Vec<String>>,
+    /// The phase at the end (design.md 4.1).
+    pub phase: Option<String>,
     /// The result.
     pub result: Option<String>,
     /// A note for the reader.

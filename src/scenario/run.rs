@@ -72,6 +72,7 @@ struct Table {
     has_clock: bool,
     connected: bool,
     lost: bool,
+    turned: bool,
     outputs: Vec<Output>,
 }
 
@@ -92,18 +93,21 @@ impl Table {
             men: Placement::from(&setup.board),
             times: [TIME_S; 2],
             turn: setup.turn,
-            running: true,
+            running: scenario.running,
             flag: None,
             has_clock: scenario.clock,
             connected: true,
             lost: false,
+            turned: scenario.turned,
             outputs: Vec::new(),
         };
         table.monitor.handle(Input::Opened, At(0));
         table.dump();
         table.tell_clock();
         table.wait(2_000);
-        table.monitor.adopt(setup, At(table.now));
+        if scenario.told {
+            table.monitor.adopt(setup, At(table.now));
+        }
         table.dump();
         table.wait(1_000);
         table.outputs.clear();
@@ -129,7 +133,7 @@ impl Table {
             Token::Reads(square, piece) => {
                 self.men.set(square, piece);
                 let message = Message::Field {
-                    square: physical_of(square, false),
+                    square: physical_of(square, self.turned),
                     code: self.men.code(square),
                 };
                 self.send(&message);
@@ -205,7 +209,7 @@ impl Table {
     fn dump(&mut self) {
         let mut codes = [0; 64];
         for square in Square::ALL {
-            codes[usize::from(physical_of(square, false))] = self.men.code(square);
+            codes[usize::from(physical_of(square, self.turned))] = self.men.code(square);
         }
         self.send(&Message::Dump(Box::new(codes)));
     }

@@ -497,5 +497,6 @@ fn state() -> BoardState {
         alerts: Vec::new(),
         flipped: false,
         doubt: vec![shakmaty::Square::E4],
+        candidates: Vec::new(),
     }
 }

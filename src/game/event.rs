@@ -98,6 +98,10 @@ pub enum Event {
     },
     /// The press was made, or time passed, and no legal ply explains the men.
     Unexplained(Box<Case>),
+    /// Updates were lost, and several ways lead to these men: an arbiter chooses.
+    Gap(Box<Case>),
+    /// All men are set up, but in no array a game starts from.
+    WrongArray(Box<Case>),
     /// The men of this ply's case are put right.
     Restored {
         /// The ply of the case.

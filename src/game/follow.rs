@@ -2,14 +2,16 @@
 
 use std::collections::VecDeque;
 
-use shakmaty::{CastlingMode, Chess, Color, Position, Role, Setup, Square};
+use shakmaty::{CastlingMode, Chess, Color, Move, Position, Role, Setup, Square};
 
 use super::{
+    doubt::Misread,
     event::{Case, Event, Limits, Recorded},
     ground::Ground,
     history::History,
+    join::SET_UP_MS,
     press::Press,
-    start::{is_start_array, king_in_centre, kings_result},
+    start::{is_centre, is_start_array, king_in_centre, kings_result},
     tree::{Step, Tree},
 };
 use crate::{
@@ -62,7 +64,7 @@ const KING_PLY_STOOD_MS: u64 = 800;
 #[derive(Debug, Clone)]
 pub struct Game {
     pub(super) limits: Limits,
-    mode: CastlingMode,
+    pub(super) mode: CastlingMode,
     pub(super) tree: Tree,
     pub(super) current: Option<usize>,
     pub(super) edges: Vec<Edge>,
@@ -72,10 +74,12 @@ pub struct Game {
     pub(super) dumped: Option<At>,
     /// When a full board last told what no update had.
     pub(super) patched: Option<At>,
-    record: Vec<Recorded>,
+    pub(super) record: Vec<Recorded>,
     start: Ground,
     pub(super) history: History,
     pub(super) press: Option<Press>,
+    /// A press without a move that waits for its proof although the opponent pressed back.
+    pub(super) unmoved: Option<Press>,
     pub(super) open: Option<OpenCase>,
     pub(super) facts: ClockFacts,
     /// What the clock showed since the last final ply, and a little before.
@@ -85,6 +89,14 @@ pub struct Game {
     stage: Stage,
     wandered: bool,
     asked: bool,
+    pub(super) array_told: bool,
+    /// What the sensors read; `seen` is what is believed to stand.
+    read: Placement,
+    pub(super) misread: Vec<Misread>,
+    pub(super) disturbed: bool,
+    pub(super) ways: Vec<Vec<Move>>,
+    /// Men that were set up, at a board without a clock: whose move it is, is not known.
+    pub(super) joining: Option<Placement>,
     pub(super) out: Vec<Event>,
 }
 
@@ -114,6 +126,13 @@ impl Game {
             stage: Stage::Setup,
             wandered: false,
             asked: false,
+            array_told: false,
+            read: Placement::EMPTY,
+            misread: Vec::new(),
+            disturbed: false,
+            ways: Vec::new(),
+            joining: None,
+            unmoved: None,
             out: Vec::new(),
         }
     }
@@ -178,7 +197,9 @@ impl Game {
         }
         let room = MOST_EDGES.saturating_sub(self.edges.len());
         self.edges.extend(edges.iter().take(room));
-        self.seen = *seen;
+        self.read = *seen;
+        self.weigh_misread(seen);
+        self.seen = self.believed(seen);
         self.looks_alike = 0;
         self.changed = at;
         self.asked = false;
@@ -190,7 +211,7 @@ impl Game {
         self.patched = Some(at);
         self.saw(edges, seen, at);
         if self.stage == Stage::Playing && self.current.is_none() && self.open.is_none() {
-            self.current = self.bridge_lost_updates();
+            self.bridge_lost_updates();
         }
     }
 
@@ -225,7 +246,11 @@ impl Game {
             return;
         }
         if self.press.as_ref().is_some_and(|press| press.side != side) {
-            self.decide(at, true);
+            if self.current == Some(0) {
+                self.unmoved = self.press.take();
+            } else {
+                self.decide(at, true);
+            }
         }
         let in_air = self.current.is_none();
         self.press = Some(Press::seen(side, self.facts, at, in_air));
@@ -241,6 +266,10 @@ impl Game {
     /// an arbiter's hand: it closes a legal ply, and accuses nobody.
     pub fn started(&mut self, side: Side, at: At) {
         self.stopped = None;
+        if self.record.is_empty() && self.current == Some(0) {
+            // Men moved before the clock first ran were only looked at.
+            self.edges.clear();
+        }
         if self.stage == Stage::Playing && self.press.is_none() {
             self.press = Some(Press::soft(side.other(), self.facts, at));
         }
@@ -249,13 +278,15 @@ impl Game {
 
     /// Time passed. Early and extra calls are harmless.
     pub fn tick(&mut self, at: At) {
-        if self.stage != Stage::Playing {
-            return;
+        let quiet = at.ms_since(self.changed);
+        match self.stage {
+            Stage::Playing => {}
+            Stage::Setup => return self.notice_set_up(quiet, at),
+            Stage::Ended { .. } => return self.notice_wrong_array(quiet),
         }
         if self.press.is_some() {
             self.decide(at, false);
         }
-        let quiet = at.ms_since(self.changed);
         self.close_without_press(quiet, at);
         self.notice_restored(quiet);
         self.notice_end(quiet, at);
@@ -275,8 +306,11 @@ impl Game {
 
     /// When [`Game::tick`] should be called next; `None` when only news can change anything.
     pub fn wake_at(&self, now: At) -> Option<At> {
-        if self.stage != Stage::Playing {
-            return None;
+        match self.stage {
+            Stage::Playing => {}
+            Stage::Setup | Stage::Ended { .. } => {
+                return Some(self.changed.plus_ms(SET_UP_MS)).filter(|&at| at > now);
+            }
         }
         let l = &self.limits;
         let since_change = [
@@ -305,6 +339,7 @@ impl Game {
 
     /// Makes the plies up to this candidate final.
     pub(super) fn make_final(&mut self, id: usize, press: Option<&Press>, at: At) {
+        self.drop_ways();
         let path = self.tree.path(id);
         let mut turn_began = 0;
         for (index, &node_id) in path.iter().enumerate() {
@@ -382,12 +417,28 @@ impl Game {
             self.begin(self.ground_of_array(), at);
             return;
         }
+        if self.stage == Stage::Setup {
+            self.join_at_ply(at);
+        }
         if self.stage != Stage::Playing {
             return;
         }
         self.current = self
             .tree
             .find(&self.seen, at, self.edges.len(), self.current);
+        if self.current.is_none() && !self.misread.is_empty() {
+            self.current = self
+                .tree
+                .find(&self.read, at, self.edges.len(), self.current);
+            if self.current.is_some() {
+                self.seen = self.read;
+                self.believe_sensors();
+            }
+        }
+        self.notice_disturbance();
+        if self.current.is_some() {
+            self.drop_ways();
+        }
         if self.current.is_none()
             && self.tree.anchor().placement.differs(&self.seen).count() >= WANDERED_SQUARES
         {
@@ -420,7 +471,7 @@ impl Game {
         )
     }
 
-    fn begin(&mut self, ground: Ground, at: At) {
+    pub(super) fn begin(&mut self, ground: Ground, at: At) {
         self.start = ground.clone();
         self.tree = Tree::new(ground, at);
         self.current = (self.tree.anchor().placement == self.seen).then_some(0);
@@ -428,12 +479,22 @@ impl Game {
         self.record.clear();
         self.history = History::from_start();
         self.press = None;
+        self.unmoved = None;
         self.open = None;
+        self.misread.clear();
+        self.seen = self.read;
+        self.disturbed = false;
+        self.ways.clear();
+        self.joining = None;
         self.stopped = None;
         self.stage = Stage::Playing;
         self.wandered = false;
         self.asked = false;
         self.out.push(Event::Began);
+        if self.array_told && is_start_array(&self.seen, self.mode == CastlingMode::Chess960) {
+            self.array_told = false;
+            self.out.push(Event::Restored { ply: 1 });
+        }
     }
 
     /// Plies that no press will close: the end of the game, a board without a clock, two presses
@@ -532,22 +593,26 @@ impl Game {
     /// A legal ply that stood until the kings were put in the centre was made; a king's step to a
     /// centre square about when the clock stopped was the sign itself.
     fn close_before_sign(&mut self, by: &str, at: At) {
-        if by != "kings" || self.stopped.is_none() {
+        if by != "kings" || (self.stopped.is_none() && self.facts.connected) {
             return;
         }
-        let stop = self.stopped.unwrap_or(at);
         let standing = self
             .tree
             .reached_by_other(self.last_final().turn().other())
             .into_iter()
             .find(|&id| {
                 let node = self.tree.node(id);
+                let left = self.edges.get(node.edges).map(|edge| edge.at);
+                let Some(sign_began) = self.stopped.or(left) else {
+                    return false;
+                };
                 node.parent == 0
                     && match node.step {
                         Step::Move(mv) if mv.role() == Role::King => {
-                            stop.ms_since(node.shown) >= KING_PLY_STOOD_MS
+                            sign_began.ms_since(node.shown) >= KING_PLY_STOOD_MS
+                                && (self.stopped.is_some() || !is_centre(mv.to()))
                         }
-                        Step::Move(_) => node.shown <= stop,
+                        Step::Move(_) => node.shown <= sign_began,
                         Step::Anchor | Step::Irregular | Step::Pass => false,
                     }
             });

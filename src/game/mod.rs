@@ -3,10 +3,12 @@
 //!
 //! [`Game`] is the follower; [`Ground`] is a position, legal or not, from which it looks ahead.
 
+mod doubt;
 mod event;
 mod follow;
 mod ground;
 mod history;
+mod join;
 pub mod pgn;
 mod press;
 mod reply;

@@ -76,7 +76,10 @@ impl Game {
     /// Weighs the press that waits. With `opponent_moved` the turn is over, whatever the scan may
     /// still bring.
     pub(super) fn decide(&mut self, at: At, opponent_moved: bool) {
-        let Some(press) = self.press.clone() else {
+        if self.current != Some(0) {
+            self.unmoved = None;
+        }
+        let Some(press) = self.unmoved.clone().or_else(|| self.press.clone()) else {
             return;
         };
         let waited = at.ms_since(press.at);
@@ -102,13 +105,18 @@ impl Game {
                 });
                 if confirmed || opponent_moved || waited >= self.limits.grace_ms {
                     self.press = None;
+                    self.unmoved = None;
                     self.no_legal_ply(&press, at);
                 } else if !press.asked_for_dump {
                     self.out.push(Event::WantDump);
-                    self.press = Some(Press {
+                    let asked = Press {
                         asked_for_dump: true,
                         ..press
-                    });
+                    };
+                    match &mut self.unmoved {
+                        Some(unmoved) => *unmoved = asked,
+                        None => self.press = Some(asked),
+                    }
                 }
             }
         }
@@ -264,13 +272,33 @@ impl Game {
             .find_map(|plies| self.one_way(plies, updates_lost))
     }
 
-    /// The men after a full board told of lost updates: the shortest way there, if it is the only
-    /// one of its length.
-    pub(super) fn bridge_lost_updates(&mut self) -> Option<usize> {
-        (2..=LONGEST_BRIDGE).find_map(|plies| self.one_way(plies, true))
+    /// The men after a full board told of lost updates: the shortest way there if it is the only
+    /// one of its length; if not, nothing is chosen.
+    pub(super) fn bridge_lost_updates(&mut self) {
+        let shortest = (2..=LONGEST_BRIDGE)
+            .map(|plies| self.best_ways(plies, true))
+            .find(|ways| !ways.is_empty());
+        match shortest.as_deref() {
+            Some([way]) => {
+                let edges = self.edges.len();
+                self.current = Some(self.tree.grow_way(way, self.changed, edges));
+            }
+            Some(_) => self.hold_ways(shortest.unwrap_or_default()),
+            None => {}
+        }
     }
 
     fn one_way(&mut self, plies: usize, updates_lost: bool) -> Option<usize> {
+        let ways = self.best_ways(plies, updates_lost);
+        let [way] = ways.as_slice() else {
+            return None;
+        };
+        let edges = self.edges.len();
+        Some(self.tree.grow_way(way, self.changed, edges))
+    }
+
+    /// The ways of so many plies that the order of the landings speaks for most.
+    fn best_ways(&self, plies: usize, updates_lost: bool) -> Vec<Vec<Move>> {
         let mut ways = self.tree.ways_to(&self.seen, plies);
         if plies > 2 && !updates_lost {
             ways.retain(|way| self.landings(way).is_sorted_by(|a, b| a.is_some() && a < b));
@@ -280,14 +308,9 @@ impl Game {
             let landed: Vec<At> = landed.map(|index| self.edges[index].at).collect();
             landed.windows(2).filter(|pair| pair[0] > pair[1]).count()
         };
-        let least = ways.iter().map(disorder).min()?;
-        let mut best = ways.iter().filter(|way| disorder(way) == least);
-        let way = best.next()?;
-        if best.next().is_some() {
-            return None;
-        }
-        let edges = self.edges.len();
-        Some(self.tree.grow_way(way, self.changed, edges))
+        let least = ways.iter().map(disorder).min();
+        ways.retain(|way| Some(disorder(way)) == least);
+        ways
     }
 
     /// The edges that last showed each ply of a way on its square.
@@ -331,6 +354,9 @@ impl Game {
             self.make_final(id, None, at);
         }
         let case = self.case(press.side, Some(press.at));
+        if self.all_but_one_man(press, &case, at) {
+            return;
+        }
         self.open = Some(OpenCase {
             ply: case.ply,
             mover: press.side,

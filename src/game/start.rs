@@ -1,6 +1,6 @@
 //! Start arrays, and the result the kings tell.
 
-use shakmaty::{Bitboard, Color, Role, Square};
+use shakmaty::{Color, Role, Square};
 
 use crate::board::{Placement, Reading};
 
@@ -12,12 +12,18 @@ pub fn is_start_array(seen: &Placement, any_array: bool) -> bool {
     (0..960).any(|number| *seen == Placement::from(&shakmaty::Board::chess960(number)))
 }
 
+const CENTRE: [Square; 4] = [Square::D4, Square::E4, Square::D5, Square::E5];
+
+/// Whether kings tell a result from this square.
+pub(super) fn is_centre(square: Square) -> bool {
+    CENTRE.contains(&square)
+}
+
 /// Both kings on two of the four centre squares is the players' sign for the result: both on light
 /// squares White won, both on dark Black, else a draw (protocol section 6.4). Such kings touch, so
 /// no legal position is mistaken for it. A result piece says the same.
 pub fn kings_result(seen: &Placement) -> Option<&'static str> {
-    let centre = Bitboard::from_iter([Square::D4, Square::E4, Square::D5, Square::E5]);
-    let mut kings = centre
+    let mut kings = CENTRE
         .into_iter()
         .filter(|&square| matches!(seen.get(square), Reading::Man(man) if man.role == Role::King));
     let (Some(one), Some(other)) = (kings.next(), kings.next()) else {
@@ -35,7 +41,7 @@ pub fn kings_result(seen: &Placement) -> Option<&'static str> {
 
 /// Whether a king stands in the centre: perhaps the first half of the sign.
 pub(super) fn king_in_centre(seen: &Placement, side: Color) -> bool {
-    [Square::D4, Square::E4, Square::D5, Square::E5]
+    CENTRE
         .into_iter()
         .any(|square| seen.piece(square) == Some(Role::King.of(side)))
 }

@@ -11,5 +11,5 @@ mod talk;
 pub use output::{
     BoardState, ClockView, FinalPly, LinkReport, LinkState, Output, Phase, Retraction,
 };
-pub use pipeline::{Input, Monitor};
+pub use pipeline::{Input, Monitor, NoSuchCandidate};
 pub use settings::Settings;

@@ -1,6 +1,6 @@
 //! What a monitor tells the world. Every room behind it (journal, publish, relay, web) reads these.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     incident::{Alert, AlertChange, ClockAt},
@@ -121,7 +121,7 @@ pub struct LinkReport {
 }
 
 /// Where a board is in its day.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Phase {
     /// No full board read yet.
@@ -181,4 +181,7 @@ pub struct BoardState {
     pub flipped: bool,
     /// Squares the sensors disagree on.
     pub doubt: Vec<shakmaty::Square>,
+    /// After lost updates: the plies that may have been played, each way in SAN, when there are
+    /// several.
+    pub candidates: Vec<Vec<String>>,
 }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use shakmaty::{CastlingMode, Setup};
+use shakmaty::{Bitboard, CastlingMode, Setup};
 
 use super::{
     output::{BoardState, ClockView, FinalPly, LinkReport, LinkState, Output, Phase, Retraction},
@@ -14,7 +14,7 @@ use crate::{
     dgt::{ClockMessage, Frames, Message},
     game::{Case, Event, Game, Ground, History, Limits, Recorded, Stage, pgn},
     incident::{Alert, Book, ClockAt, Level, Status, Window, alert_id},
-    laws::{self, Certainty, Finding, Past, Regime, Stand, Turn},
+    laws::{self, Certainty, Code, Finding, Past, Regime, Stand, Turn},
     words::{At, GameId},
 };
 
@@ -37,6 +37,11 @@ pub enum Input<'a> {
 const STATE_EVERY_MS: u64 = 250;
 /// The clock is told at most this often, ms (design.md 4).
 const CLOCK_EVERY_MS: u64 = 1000;
+
+/// A choice that is not offered (any more).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("no such candidate is offered; read the board's state again")]
+pub struct NoSuchCandidate;
 
 /// One board's monitor.
 #[derive(Debug)]
@@ -287,6 +292,8 @@ impl Monitor {
                     self.turn_began = clock_at(self.clock.facts());
                 }
                 Event::Unexplained(case) => self.judge(&case),
+                Event::Gap(case) => self.look_at(Code::UnexplainedGap, &case),
+                Event::WrongArray(case) => self.look_at(Code::InitialPositionWrong, &case),
                 Event::Restored { ply } => {
                     let closed = self.book.corrected(ply);
                     self.tell_alerts(closed);
@@ -315,9 +322,10 @@ impl Monitor {
         if self.games == 0 || self.last.is_some() {
             self.games += 1;
         }
-        let closed = self.book.game_over();
-        self.tell_alerts(closed);
-        self.last = None;
+        if self.last.take().is_some() {
+            let closed = self.book.game_over();
+            self.tell_alerts(closed);
+        }
         self.clock.new_game();
         self.turn_began = clock_at(self.clock.facts());
     }
@@ -394,6 +402,21 @@ impl Monitor {
                 case.pressed,
             );
         }
+    }
+
+    /// Squares an arbiter has to look at; nobody is accused.
+    fn look_at(&mut self, code: Code, case: &Case) {
+        let changed = case.before.placement().differs(&case.seen);
+        let finding = Finding {
+            code,
+            side: case.mover,
+            certainty: Certainty::Certain,
+            squares: changed.into_iter().collect(),
+            played: String::new(),
+            instead: None,
+        };
+        let before = stand(&case.before);
+        self.raise(finding, case.ply, &before, &case.seen.to_string(), None);
     }
 
     fn raise(
@@ -539,6 +562,29 @@ impl Monitor {
         }
     }
 
+    /// Squares that flap, read a man that cannot stand there, or are to be set up again.
+    fn doubted(&self) -> Bitboard {
+        let mut doubted = self.sensors.doubt(self.now);
+        doubted.extend(self.game.misread());
+        if self.game.disturbed() {
+            let stood = self.game.last_final().placement();
+            doubted |= stood.differs(self.sensors.placement());
+        }
+        doubted
+    }
+
+    /// An arbiter says which of the candidates was played, counted from 0.
+    ///
+    /// # Errors
+    /// When there is no such candidate; nothing changes.
+    pub fn choose(&mut self, way: usize, now: At) -> Result<(), NoSuchCandidate> {
+        self.now = self.now.max(now);
+        let chosen = self.game.choose(way, self.now);
+        self.drain_game();
+        self.tell_state(true);
+        chosen.then_some(()).ok_or(NoSuchCandidate)
+    }
+
     fn phase(&self) -> Phase {
         let game = &self.game;
         match game.stage() {
@@ -548,6 +594,7 @@ impl Monitor {
             Stage::Playing if game.record().is_empty() && game.provisional().is_empty() => {
                 Phase::Ready
             }
+            Stage::Playing if game.disturbed() => Phase::Disturbed,
             Stage::Playing if game.suspended() => Phase::Suspended,
             Stage::Playing => Phase::Playing,
         }
@@ -576,7 +623,8 @@ impl Monitor {
             offences: (0, 0),
             alerts: self.book.open_ids(),
             flipped: self.sensors.turned(),
-            doubt: self.sensors.doubt(self.now).into_iter().collect(),
+            doubt: self.doubted().into_iter().collect(),
+            candidates: self.game.candidates(),
         }
     }
 }

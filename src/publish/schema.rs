@@ -68,6 +68,7 @@ pub(super) struct State<'a> {
     alerts: &'a [String],
     flipped: bool,
     doubt: Vec<String>,
+    candidates: Vec<Vec<String>>,
 }
 
 impl<'a> State<'a> {
@@ -99,6 +100,7 @@ impl<'a> State<'a> {
             alerts: &state.alerts,
             flipped: state.flipped,
             doubt: names(&state.doubt),
+            candidates: state.candidates.clone(),
         }
     }
 }

@@ -7,6 +7,8 @@ mod token;
 use serde::Deserialize;
 use thiserror::Error;
 
+use crate::monitor::Phase;
+
 pub use run::{Outcome, run};
 pub use token::{Token, TokenError, tokens};
 
@@ -56,7 +58,7 @@ pub struct Scenario {
     /// The squares that are doubted at the end.
     pub doubt: Option<Vec<String>>,
     /// The phase at the end (design.md 4.1).
-    pub phase: Option<String>,
+    pub phase: Option<Phase>,
     /// The result.
     pub result: Option<String>,
     /// A note for the reader.

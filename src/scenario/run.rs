@@ -1,5 +1,7 @@
 //! Runs a scenario: a board of its own sends the protocol's bytes to a monitor.
 
+use std::fmt::Debug;
+
 use shakmaty::{Chess, EnPassantMode, Square, fen::Fen};
 
 use super::{Scenario, ScenarioError, Token, tokens};
@@ -8,7 +10,7 @@ use crate::{
     dgt::{ClockMessage, ClockTimes, Hand, HandTime, Message, physical_of},
     incident::AlertChange,
     laws::{Certainty, Regime},
-    monitor::{Input, Monitor, Output, Settings},
+    monitor::{BoardState, Input, Monitor, Output, Settings},
     words::{At, Side, side_name},
 };
 
@@ -110,7 +112,9 @@ impl Table {
         }
         table.dump();
         table.wait(1_000);
-        table.outputs.clear();
+        if scenario.told {
+            table.outputs.clear();
+        }
         table
     }
 
@@ -237,7 +241,7 @@ impl Table {
     fn outcome(self, scenario: &Scenario) -> Outcome {
         let mut alerts = Vec::new();
         let mut moves: Vec<String> = Vec::new();
-        let mut result = None;
+        let mut last_state = None;
         for output in self.outputs {
             match output {
                 Output::Alert {
@@ -251,12 +255,14 @@ impl Table {
                 )),
                 Output::Ply(ply) => moves.push(ply.san),
                 Output::Retract(retraction) => moves.truncate(usize::from(retraction.back_to)),
-                Output::State(state) => result = state.result,
+                Output::State(state) => last_state = Some(state),
                 _ => {}
             }
         }
         alerts.sort();
-        let mut faults = Vec::new();
+        let state = last_state.as_deref();
+        let result = state.and_then(|state| state.result.clone());
+        let mut faults = state.map_or_else(Vec::new, |state| scenario.faults_of(state));
         if let Some(expected) = &scenario.alerts {
             let mut expected = expected.clone();
             expected.sort();
@@ -269,12 +275,6 @@ impl Table {
         {
             faults.push(format!("moves: expected {expected:?}, final {moves:?}"));
         }
-        if scenario.result.is_some() && scenario.result != result {
-            faults.push(format!(
-                "result: expected {:?}, told {result:?}",
-                scenario.result
-            ));
-        }
         Outcome {
             alerts,
             moves,
@@ -282,6 +282,31 @@ impl Table {
             faults,
         }
     }
+}
+
+impl Scenario {
+    fn faults_of(&self, state: &BoardState) -> Vec<String> {
+        let ways: Vec<String> = state.candidates.iter().map(|way| way.join(" ")).collect();
+        let doubt: Vec<String> = state.doubt.iter().map(Square::to_string).collect();
+        [
+            fault(
+                "result",
+                &self.result,
+                &state.result.clone().unwrap_or_default(),
+            ),
+            fault("candidates", &self.candidates, &ways),
+            fault("doubt", &self.doubt, &doubt),
+            fault("phase", &self.phase, &state.phase),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
+    }
+}
+
+fn fault<T: PartialEq + Debug>(what: &str, expected: &Option<T>, told: &T) -> Option<String> {
+    let expected = expected.as_ref()?;
+    (expected != told).then(|| format!("{what}: expected {expected:?}, told {told:?}"))
 }
 
 fn certainty_name(certainty: Certainty) -> &'static str {

@@ -49,10 +49,12 @@ const PURE: &[&str] = &[
     "monitor",
     "relay/book",
     "relay/cloud",
+    "relay/eboard",
     "relay/files",
     "relay/line",
     "relay/pgn",
     "relay/profile",
+    "relay/push",
     "relay/round",
     "relay/world",
 ];

@@ -75,7 +75,7 @@ fn the_example_holds_every_key_and_no_other() {
     let text = everything();
     let settings = load(&text);
     assert_eq!(settings.boards.len(), 2);
-    assert_eq!(settings.relays.len(), 3);
+    assert_eq!(settings.relays.len(), 4);
     let whole: toml::Table = text.parse().expect("it is TOML");
     for table in TABLES {
         let entries = match &whole[table.name] {

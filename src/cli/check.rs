@@ -4,7 +4,7 @@ use std::{fs::File, path::PathBuf};
 
 use super::{Failure, print, sources};
 use crate::{
-    hall::{Pairings, Settings},
+    hall::{Pairings, Settings, token_file},
     words::BoardNo,
 };
 
@@ -68,12 +68,15 @@ fn unreadable(settings: &Settings) -> Vec<String> {
         ("mqtt.client_cert", &mqtt.client_cert),
         ("mqtt.client_key", &mqtt.client_key),
     ];
-    let tokens = settings.relays.iter().map(|relay| &relay.token_file);
-    let tokens = tokens.map(|file| ("relay.token_file", file));
+    let named = named.map(|(key, file)| (key, file.clone()));
+    let tokens = settings.relays.iter().map(|relay| {
+        let file = relay.token_file.as_deref().map(token_file);
+        ("relay.token_file", file)
+    });
     let files = named.into_iter().chain(tokens);
     let failed = files.filter_map(|(key, file)| {
-        let file = file.as_ref()?;
-        let why = File::open(file).err()?;
+        let file = file?;
+        let why = File::open(&file).err()?;
         Some(format!("{}: {key}: cannot be read: {why}", file.display()))
     });
     failed.collect()

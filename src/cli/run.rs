@@ -5,7 +5,7 @@ use std::{path::PathBuf, time::Duration};
 use sd_notify::NotifyState;
 
 use super::{Failure, sources, stop_on_signal};
-use crate::hall::{Clock, Hall, ServeError, Settings};
+use crate::hall::{Clock, Hall, RelayError, ServeError, Settings};
 
 /// The daemon. Without a configuration it takes the built-in defaults: an embedded broker, the
 /// page on 127.0.0.1:8080, and every board it can find on the serial ports
@@ -20,7 +20,9 @@ pub struct Args {
 impl From<ServeError> for Failure {
     fn from(error: ServeError) -> Failure {
         match error {
-            ServeError::Broker(_) => Failure::Device(error.to_string()),
+            ServeError::Broker(_) | ServeError::Relay(RelayError::Listen { .. }) => {
+                Failure::Device(error.to_string())
+            }
             _ => Failure::Usage(error.to_string()),
         }
     }

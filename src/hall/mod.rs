@@ -10,7 +10,7 @@ mod watch;
 
 pub use now::Clock;
 pub use pairings::{Pairing, Pairings, PairingsError};
-pub use relays::RelayDesk;
+pub use relays::{RelayDesk, RelayError, target, token_file};
 pub use serve::{Hall, ServeError};
 pub use settings::{Settings, SettingsError, Sources};
 pub use watch::{Desk, Post, Told, watch};

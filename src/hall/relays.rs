@@ -1,8 +1,15 @@
 //! The ways out for the games: profiles from the settings, and the tasks that keep them.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    env, io,
+    net::{IpAddr, Ipv4Addr, SocketAddr},
+    path::{Path, PathBuf},
+};
 
 use tokio::{
+    net::TcpListener,
+    sync::watch,
     task::{JoinHandle, JoinSet},
     time::Instant,
 };
@@ -14,9 +21,67 @@ use super::{
 };
 use crate::{
     monitor::{Monitor, Output},
-    relay::{self, Event, Feed, Moment, News, Player, Profile, Reader, Seat, Sheet, Time},
+    relay::{self, Event, Feed, Moment, News, Player, Profile, Reader, Seat, Sheet, Time, lichess},
     words::{At, BoardNo},
 };
+
+/// LiveChess's own port.
+const LIVECHESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 1982);
+/// A port Lichess polls (relay.md 1.4).
+const HTTP: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8491);
+
+/// Why an output does not start.
+#[derive(Debug, thiserror::Error)]
+pub enum RelayError {
+    /// The address is taken, or not ours.
+    #[error("relay.listen: {address}: {source}")]
+    Listen {
+        /// Which.
+        address: SocketAddr,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The token does not read.
+    #[error("relay.token_file: {path}: {source}")]
+    Token {
+        /// Which file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// No TLS.
+    #[error("relay.url: {0}")]
+    Client(#[from] reqwest::Error),
+}
+
+/// Where the token is: the file, or systemd's credential of the same name where there is no such
+/// file.
+pub fn token_file(path: &Path) -> PathBuf {
+    let credentials = env::var_os("CREDENTIALS_DIRECTORY").filter(|_| !path.exists());
+    let credential = credentials.and_then(|dir| Some(Path::new(&dir).join(path.file_name()?)));
+    credential
+        .filter(|path| path.exists())
+        .unwrap_or_else(|| path.to_owned())
+}
+
+/// The Lichess round of a relay of that kind.
+///
+/// # Errors
+/// When the token cannot be read.
+pub fn target(relay: &Relay) -> Result<lichess::Target, RelayError> {
+    let path = token_file(relay.token_file.as_deref().unwrap_or(Path::new("")));
+    let text =
+        std::fs::read_to_string(&path).map_err(|source| RelayError::Token { path, source })?;
+    let token = text.lines().next().unwrap_or_default().trim().to_owned();
+    let url = relay.url.clone().unwrap_or_default();
+    Ok(lichess::Target::new(url, token, lichess::Pace::default())?)
+}
+
+async fn listen(address: Option<SocketAddr>, usual: SocketAddr) -> Result<TcpListener, RelayError> {
+    let address = address.unwrap_or(usual);
+    let bound = TcpListener::bind(address).await;
+    bound.map_err(|source| RelayError::Listen { address, source })
+}
 
 /// Under the journal's folder.
 const RECORD: &str = "relay";
@@ -90,18 +155,21 @@ pub(super) struct Relays {
 
 impl Relays {
     /// Starts all outputs of the settings.
-    pub(super) fn start(
+    ///
+    /// # Errors
+    /// When an address cannot be listened on, or the token cannot be read.
+    pub(super) async fn start(
         settings: &Settings,
         pairings: &Pairings,
         clock: Clock,
-    ) -> (Relays, RelayDesk) {
+    ) -> Result<(Relays, RelayDesk), RelayError> {
         let mut relays = Relays {
             keeper: None,
             outputs: JoinSet::new(),
             stop: CancellationToken::new(),
         };
         if settings.relays.is_empty() {
-            return (relays, RelayDesk::default());
+            return Ok((relays, RelayDesk::default()));
         }
         let time = RelayTime::new(clock);
         let dir = settings.journal.dir.join(RECORD);
@@ -110,16 +178,32 @@ impl Relays {
         for one in &settings.relays {
             let reader = Reader::new(sight.world.clone(), profile(one), time);
             let stop = relays.stop.clone();
-            match (one.kind, &one.dir) {
-                (RelayKind::Folder, Some(dir)) => {
+            match one.kind {
+                RelayKind::Folder => {
+                    let dir = one.dir.clone().unwrap_or_default();
+                    relays.outputs.spawn(relay::folder::run(dir, reader, stop));
+                }
+                RelayKind::Http => {
+                    let listener = listen(one.listen, HTTP).await?;
                     relays
                         .outputs
-                        .spawn(relay::folder::run(dir.clone(), reader, stop));
+                        .spawn(relay::http::run(listener, reader, stop));
                 }
-                (kind, _) => tracing::warn!(?kind, "this way out is not built yet"),
+                RelayKind::Livechess => {
+                    let listener = listen(one.listen, LIVECHESS).await?;
+                    let lives = sight.lives.clone();
+                    relays
+                        .outputs
+                        .spawn(relay::livechess::run(listener, reader, lives, stop));
+                }
+                RelayKind::Lichess => {
+                    let standing = watch::Sender::default();
+                    let push = lichess::run(target(one)?, reader, standing, stop);
+                    relays.outputs.spawn(push);
+                }
             }
         }
-        (relays, RelayDesk(Some((feed, time))))
+        Ok((relays, RelayDesk(Some((feed, time)))))
     }
 
     /// Ends them when all boards have ended; what is due goes out first.

@@ -9,7 +9,7 @@ use super::{
     Clock, Settings,
     pairings::{Pairings, PairingsError},
     probe,
-    relays::Relays,
+    relays::{RelayError, Relays},
     settings::BrokerAddress,
     watch::{Desk, Post, Told, watch},
 };
@@ -59,6 +59,9 @@ pub enum ServeError {
         /// What the system said.
         source: std::io::Error,
     },
+    /// An output of the relay.
+    #[error("[[relay]]: {0}")]
+    Relay(#[from] RelayError),
     /// A broker that asks for TLS.
     #[error("mqtt.broker: this build speaks no TLS; use mqtt://, or a local Mosquitto as a bridge")]
     Tls,
@@ -121,7 +124,7 @@ impl Hall {
             schema: "urn:atalaya:mqtt:v1",
         };
         publisher.send(vec![info(&topics, &boot, 1, clock.wall(), &hello)]);
-        let (relays, relay) = Relays::start(settings, &pairings, clock);
+        let (relays, relay) = Relays::start(settings, &pairings, clock).await?;
         let desk = Desk {
             clock,
             boot,

@@ -13,6 +13,8 @@ use crate::words::Side;
 pub struct Step<'a> {
     /// Standard notation, made anew.
     pub san: String,
+    /// The move.
+    pub mv: Move,
     /// Who moved.
     pub side: Side,
     /// Number of the move.
@@ -86,6 +88,7 @@ pub fn segments<'a>(shown: &Shown<'a>, first_s: Option<u32>) -> Vec<Segment<'a>>
             *clock = ply.clock_s.or(*clock);
             steps.push(Step {
                 san,
+                mv,
                 side,
                 number,
                 clock_s: clock.filter(|_| timed),

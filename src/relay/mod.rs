@@ -5,12 +5,17 @@
 
 pub mod book;
 pub mod cloud;
+pub mod eboard;
 pub mod feed;
 pub mod files;
 pub mod folder;
+pub mod http;
+pub mod lichess;
 pub mod line;
+pub mod livechess;
 pub mod pgn;
 pub mod profile;
+pub mod push;
 pub mod round;
 pub mod world;
 

@@ -49,6 +49,14 @@ pub fn games(event: &Event, table: &Table<'_>, form: Form) -> Vec<String> {
         .collect()
 }
 
+/// How many plies of the table's game are written.
+pub fn plies(table: &Table<'_>) -> usize {
+    let shown = table.shown.iter();
+    shown
+        .map(|shown| segments(shown, None)[0].steps.len())
+        .sum()
+}
+
 /// The result of the table as it may be shown: the game's, or the one the pairings came with when
 /// no move was ever made.
 pub fn score<'a>(table: &Table<'a>) -> &'a str {

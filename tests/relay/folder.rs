@@ -117,6 +117,7 @@ async fn readers_never_see_half_a_file() {
     until("all is out", || moves(dir) == 60).await;
     watching.store(false, Ordering::Relaxed);
     assert!(watcher.join().expect("it saw whole files") > 10);
+    running.stop().await;
     let names: Vec<_> = fs::read_dir(dir.join("out/round-5"))
         .expect("it lists")
         .collect();
@@ -131,7 +132,6 @@ async fn readers_never_see_half_a_file() {
         names,
         ["game-1.json", "game-1.pgn", "games.pgn", "index.json"]
     );
-    running.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -2,6 +2,9 @@
 #![allow(clippy::disallowed_methods, reason = "a test waits for real")]
 
 mod folder;
+mod http;
 mod leaks;
+mod lichess;
+mod livechess;
 mod played;
 mod readers;

@@ -199,7 +199,6 @@ impl Survey<'_> {
         };
         let needed: &[&str] = match kind.as_ref() {
             "folder" => &["dir"],
-            "http" => &["listen"],
             "lichess" => &["url", "token_file"],
             _ => &[],
         };

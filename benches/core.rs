@@ -18,16 +18,13 @@ use atalaya::{
     simulate::{Noise, PlannedGame, Session, parse_games, read_games},
     words::At,
 };
-use common::{came_back, play, shared};
+use common::shared;
 use shakmaty::{CastlingMode, Chess, EnPassantMode, Position, Role, Square};
 
 fn main() {
     let games = games();
     updates(&games);
     verdicts();
-    exact(&games, Noise::Calm);
-    exact(&games, Noise::Hall);
-    exact(&games, Noise::Rough);
 }
 
 /// All of the corpus, or the demo's games where it is absent.
@@ -181,22 +178,4 @@ fn verdicts() {
     });
     let each = took / (rounds * seen.len() as u32);
     println!("verdict on a press: {each:?} ({} placements)", seen.len());
-}
-
-/// Plies that come back exactly (SAN, and the clock where the game has one), and urgent alerts.
-fn exact(games: &[Arc<PlannedGame>], noise: Noise) {
-    let (mut plies, mut right, mut urgent) = (0, 0, 0);
-    for (seed, game) in games.iter().enumerate() {
-        let day = play(vec![game.clone()], seed as u64, noise, 0.0, seed % 4 == 3);
-        urgent += day.urgent().count();
-        let rebuilt = day.games.first().map_or(&[][..], Vec::as_slice);
-        for (index, ply) in day.played().iter().enumerate() {
-            plies += 1;
-            right += usize::from(rebuilt.get(index).is_some_and(|seen| came_back(ply, seen)));
-        }
-    }
-    println!(
-        "{noise}: {right} of {plies} plies exact ({:.4} %), {urgent} urgent alerts on clean games",
-        100.0 * right as f64 / plies as f64
-    );
 }

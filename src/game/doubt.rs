@@ -100,6 +100,15 @@ impl Game {
         true
     }
 
+    /// Whether a legal ply explains the men but for one square, which it does not touch.
+    pub(super) fn one_square_off(&self) -> bool {
+        let anchor = self.tree.anchor();
+        anchor.successors().iter().any(|(_, stood)| {
+            let square = stood.differs(&self.seen).single_square();
+            square.is_some_and(|square| stood.code(square) == anchor.placement.code(square))
+        })
+    }
+
     /// Takes note of men knocked over, and of their return.
     pub(super) fn notice_disturbance(&mut self) {
         if self.current == Some(0) && self.disturbed {

@@ -78,6 +78,9 @@ pub struct Case {
     pub history: History,
     /// When the press was seen; `None` when there was none.
     pub pressed: Option<At>,
+    /// One square that the ply does not touch is all that keeps the men from being legal: a sensor
+    /// that sticks shows the same for some seconds.
+    pub one_square_off: bool,
 }
 
 /// One thing the follower says.

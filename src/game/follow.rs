@@ -409,6 +409,7 @@ impl Game {
             edges: self.edges.clone(),
             history: self.history.clone(),
             pressed,
+            one_square_off: pressed.is_some() && self.one_square_off(),
         }
     }
 

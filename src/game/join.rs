@@ -126,6 +126,7 @@ impl Game {
             edges: Vec::new(),
             history: History::from_start(),
             pressed: None,
+            one_square_off: false,
         }
     }
 }

@@ -34,6 +34,21 @@ impl Book {
         self.close(|alert| alert.ply == ply, Status::Corrected)
     }
 
+    /// What a sensor might have shown wrongly is still there: the open findings of this ply are as
+    /// urgent as their rows say.
+    pub fn proved(&mut self, ply: u16) -> Vec<(AlertChange, Alert)> {
+        let mut changed = Vec::new();
+        for alert in &mut self.alerts {
+            let level = alert.finding.level();
+            if alert.ply == ply && alert.status == Status::Open && alert.level < level {
+                alert.rev += 1;
+                alert.level = level;
+                changed.push((AlertChange::Updated, alert.clone()));
+            }
+        }
+        changed
+    }
+
     /// The game went on from this ply: where the reply closes the window (A.5.2, B.3) it stands.
     pub fn replied(&mut self, ply: u16) -> Vec<(AlertChange, Alert)> {
         self.close(

@@ -4,7 +4,7 @@ use serde::Serialize;
 use shakmaty::Square;
 
 use super::Code;
-use crate::words::Side;
+use crate::{incident::Level, words::Side};
 
 /// How sure (laws.md 1.3): about the placement, never about the ruling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -42,4 +42,14 @@ pub struct Finding {
     pub played: String,
     /// The next best explanation, if there is one.
     pub instead: Option<Instead>,
+}
+
+impl Finding {
+    /// How loud it is to be told: a hint is never more than information (design.md 4.2).
+    pub fn level(&self) -> Level {
+        match self.certainty {
+            Certainty::Hint => Level::Info,
+            Certainty::Probable | Certainty::Certain => self.code.row().level,
+        }
+    }
 }

@@ -35,6 +35,8 @@ pub enum Input<'a> {
 
 /// The retained state is told at most this often, ms; plies and alerts do not wait for it.
 const STATE_EVERY_MS: u64 = 250;
+/// A square that still reads so after this long does not merely stick, ms (reconstruction.md 3).
+const STUCK_MS: u64 = 3_500;
 /// The clock is told at most this often, ms (design.md 4).
 const CLOCK_EVERY_MS: u64 = 1000;
 
@@ -58,6 +60,8 @@ pub struct Monitor {
     games: u32,
     turn_began: ClockAt,
     last: Option<FinalPly>,
+    /// The ply whose findings a stuck sensor may have made up, and since when they are told.
+    unproved: Option<(u16, At)>,
     told_state: Option<(At, BoardState)>,
     told_clock: Option<At>,
     stale: bool,
@@ -100,6 +104,7 @@ impl Monitor {
             games: 0,
             turn_began: ClockAt::default(),
             last: None,
+            unproved: None,
             told_state: None,
             told_clock: None,
             stale: true,
@@ -133,6 +138,7 @@ impl Monitor {
         }
         self.game.tick(now);
         self.drain_game();
+        self.weigh_unproved();
         let (requests, silent) = self.talk.due(now);
         for request in requests {
             self.out.push_back(Output::Write(vec![request.byte()]));
@@ -155,10 +161,16 @@ impl Monitor {
             .as_ref()
             .filter(|_| self.stale)
             .map(|(at, _)| at.plus_ms(STATE_EVERY_MS).max(self.now.plus_ms(1)));
-        [self.game.wake_at(self.now), self.talk.wake_at(), state_due]
-            .into_iter()
-            .flatten()
-            .min()
+        let proof_due = self.unproved.map(|(_, at)| at.plus_ms(STUCK_MS));
+        [
+            self.game.wake_at(self.now),
+            self.talk.wake_at(),
+            state_due,
+            proof_due,
+        ]
+        .into_iter()
+        .flatten()
+        .min()
     }
 
     /// Takes a position as reached by a legal, completed move.
@@ -393,6 +405,7 @@ impl Monitor {
             Some(_) => laws::judge(&turn),
             None => laws::out_of_turn(&turn).into_iter().collect(),
         };
+        self.unproved = case.one_square_off.then_some((case.ply, self.now));
         for finding in findings {
             self.raise(
                 finding,
@@ -401,6 +414,16 @@ impl Monitor {
                 &case.seen.to_string(),
                 case.pressed,
             );
+        }
+    }
+
+    fn weigh_unproved(&mut self) {
+        if let Some((ply, at)) = self.unproved
+            && self.now.ms_since(at) >= STUCK_MS
+        {
+            self.unproved = None;
+            let proved = self.book.proved(ply);
+            self.tell_alerts(proved);
         }
     }
 
@@ -427,10 +450,9 @@ impl Monitor {
         placement: &str,
         pressed: Option<At>,
     ) {
-        let row = finding.code.row();
-        let level = match finding.certainty {
-            Certainty::Hint => Level::Info,
-            Certainty::Probable | Certainty::Certain => row.level,
+        let level = match self.unproved {
+            Some((doubted, _)) if doubted == ply => finding.level().min(Level::Check),
+            _ => finding.level(),
         };
         let window = if self.regime.window_closes_on_reply() {
             Window::UntilReply

@@ -34,10 +34,14 @@ pub struct Day {
     pub games: Vec<Vec<(String, Option<u32>)>>,
     /// Alerts raised, with when they were raised.
     pub raised: Vec<(u64, Alert)>,
+    /// Alerts that became urgent after a while.
+    pub grown: Vec<(u64, Alert)>,
     /// Alerts as they ended.
     pub ended: Vec<Alert>,
     /// Results told.
     pub results: Vec<Option<String>>,
+    /// What the board sent, with when, ms.
+    pub heard: Vec<(u64, Vec<u8>)>,
     /// Commands that must never be sent.
     pub forbidden: u64,
 }
@@ -58,6 +62,7 @@ impl Day {
     pub fn urgent(&self) -> impl Iterator<Item = &(u64, Alert)> {
         self.raised
             .iter()
+            .chain(&self.grown)
             .filter(|(_, alert)| alert.level == Level::Urgent)
     }
 }
@@ -98,7 +103,7 @@ pub fn play(
             monitor.handle(Input::Tick, At(now));
         } else {
             monitor.handle(Input::Bytes(&bytes), At(now));
-            bytes.clear();
+            day.heard.push((now, std::mem::take(&mut bytes)));
         }
         day.truth.extend(session.truth());
         if session.finished() && board.is_none_or(|at| at > now + 60_000) {
@@ -134,7 +139,8 @@ impl Day {
             }
             Output::Alert { change, alert } => match change {
                 AlertChange::Raised => self.raised.push((now, *alert)),
-                AlertChange::Updated | AlertChange::Resolved => {
+                AlertChange::Updated => self.grown.push((now, *alert)),
+                AlertChange::Resolved => {
                     debug_assert!(alert.status != Status::Open);
                     self.ended.push(*alert);
                 }

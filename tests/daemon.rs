@@ -62,6 +62,10 @@ fn configuration(dir: &Path, port: u16) -> PathBuf {
             link.display()
         );
     }
+    text += &format!(
+        "[[relay]]\nkind = \"folder\"\ndir = \"{}\"\n",
+        dir.join("pgn").display()
+    );
     let path = dir.join("atalaya.toml");
     fs::write(&path, text).expect("it writes");
     path
@@ -86,6 +90,19 @@ fn mishaps(truth: &Path, until: Instant) -> Vec<(Instant, Value)> {
         }
         thread::sleep(Duration::from_millis(5));
     }
+}
+
+/// The moves of a game, without numbers and comments.
+fn moves(pgn: &str) -> Vec<String> {
+    let (_, text) = pgn.split_once("\n\n").expect("headers and moves");
+    let mut comment = false;
+    let words = text.split_whitespace().filter(|word| {
+        let said = comment || word.starts_with('{');
+        comment = said && !word.ends_with('}');
+        !said && !word.ends_with('.') && !word.contains(['*', '-'])
+            || word.starts_with("O-O") && !said
+    });
+    words.map(str::to_owned).collect()
 }
 
 #[test]
@@ -185,6 +202,27 @@ fn an_illegal_move_reaches_a_phone_and_comes_again_from_the_journal() {
     phone.drain(Duration::from_secs(1));
     let last = phone.latest("atalaya/v1/test/status").expect("a status");
     assert!(last.payload.contains("\"stopped\""), "{}", last.payload);
+
+    // What went out as files is what the arbiters saw.
+    let mut out = 0;
+    for number in 1..=BOARDS {
+        let file = dir.join(format!("pgn/round-5/game-{number}.pgn"));
+        let Ok(relayed) = fs::read_to_string(&file) else {
+            continue;
+        };
+        let told = phone.latest(&format!("atalaya/v1/test/board/{number}/pgn"));
+        let told = told.expect("a game with moves is told").json();
+        // The relay stays with the first game of the round once that is over.
+        let first = told["game"] == format!("5.{number}");
+        let legal = moves(&relayed);
+        if first {
+            let told = moves(told["pgn"].as_str().expect("text"));
+            assert_eq!(legal, told, "board {number}");
+        }
+        out += legal.len();
+    }
+    println!("{out} moves in the relay's folder");
+    assert!(out > 0);
 
     // The journal says the same again, bit for bit, or replay fails.
     let segments = segments(&dir.join("state")).expect("they list");

@@ -41,6 +41,14 @@ pub fn run(args: Args) -> Result<(), Failure> {
     if !faults.is_empty() {
         return Err(Failure::Usage(faults.join("\n")));
     }
+    if let (Some(pairings), Some(file)) = (&pairings, &settings.event.pairings) {
+        for note in pairings.notes() {
+            tracing::warn!("{}", note.at(file));
+        }
+        for warning in mismatches(&settings, pairings) {
+            tracing::warn!("{warning}");
+        }
+    }
     let numbers = settings.boards.iter().map(|board| BoardNo(board.number));
     if let Some(pairings) = &pairings {
         for board in numbers.filter(|board| pairings.get(*board).is_none()) {
@@ -57,6 +65,37 @@ pub fn run(args: Args) -> Result<(), Failure> {
         "configuration good: venue {venue}; boards: {boards}; pairings: {pairs}\n"
     ));
     Ok(())
+}
+
+/// Where boards and pairings do not go together: serial numbers, and pairings without a board.
+fn mismatches(settings: &Settings, pairings: &Pairings) -> Vec<String> {
+    let mut found = Vec::new();
+    for board in &settings.boards {
+        let number = BoardNo(board.number);
+        let paired = pairings
+            .get(number)
+            .and_then(|pairing| pairing.serial.as_ref());
+        if let (Some(ours), Some(paired)) = (&board.serial, paired)
+            && ours != paired
+        {
+            found.push(format!(
+                "board {number} has serial number {ours}, but the pairings put it on {paired}"
+            ));
+        }
+    }
+    let watched = |number: BoardNo| settings.boards.iter().any(|board| board.number == number.0);
+    let unwatched = pairings
+        .iter()
+        .map(|(number, _)| number)
+        .filter(|number| !watched(*number));
+    let unwatched: Vec<String> = unwatched.map(|number| number.to_string()).collect();
+    if !settings.boards.is_empty() && !unwatched.is_empty() {
+        found.push(format!(
+            "no [[board]] for these of the pairings: {}",
+            unwatched.join(", ")
+        ));
+    }
+    found
 }
 
 /// Files that are named and cannot be opened.

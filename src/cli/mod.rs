@@ -8,6 +8,7 @@ pub mod explain;
 mod failure;
 pub mod logging;
 pub mod replay;
+pub mod reset;
 pub mod run;
 pub mod scenario;
 mod signals;
@@ -54,6 +55,8 @@ pub enum Command {
     Boards(boards::Args),
     /// Says what is wrong with the configuration and the pairings
     Check(check::Args),
+    /// Deletes the games of the Lichess rounds, to be pushed anew
+    Reset(reset::Args),
     /// Explains a code of the catalogue: the rule, its articles, what the arbiter does
     Explain(explain::Args),
     /// Writes completions for a shell
@@ -74,6 +77,7 @@ impl Cli {
             Command::Replay(args) => replay::run(args),
             Command::Boards(args) => boards::run(args).await,
             Command::Check(args) => check::run(args),
+            Command::Reset(args) => reset::run(args).await,
             Command::Explain(args) => explain::run(args),
             Command::Completions(args) => completions::run(args),
         }

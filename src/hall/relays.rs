@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{
     monitor::{Monitor, Output},
-    relay::{self, Event, Feed, Moment, News, Player, Profile, Reader, Seat, Sheet, Time, lichess},
+    relay::{self, Event, Feed, Moment, News, Profile, Reader, Seat, Sheet, Time, lichess},
     words::{At, BoardNo},
 };
 
@@ -250,9 +250,9 @@ fn event(settings: &Settings) -> Event {
 fn seats(pairings: &Pairings) -> BTreeMap<BoardNo, Seat> {
     let seat = |(board, pairing): (BoardNo, &super::Pairing)| {
         let seat = Seat {
-            white: Player::named(&pairing.white),
-            black: Player::named(&pairing.black),
-            result: None,
+            white: pairing.white.clone(),
+            black: pairing.black.clone(),
+            result: pairing.result.clone(),
         };
         (board, seat)
     };

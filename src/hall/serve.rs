@@ -92,7 +92,13 @@ impl Hall {
     ) -> Result<Hall, ServeError> {
         let topics = Topics::new(&settings.mqtt.root, &settings.venue.id)?;
         let pairings = match &settings.event.pairings {
-            Some(path) => Pairings::read(path, &settings.event.round)?,
+            Some(path) => {
+                let pairings = Pairings::read(path, &settings.event.round)?;
+                for note in pairings.notes() {
+                    tracing::warn!("{}", note.at(path));
+                }
+                pairings
+            }
             None => Pairings::default(),
         };
         let (journal, journal_thread) = Journal::open(&settings.journal.dir, clock.wall())?;
@@ -287,8 +293,8 @@ fn monitor_settings(
         site: event.site.clone().unwrap_or_else(|| "?".to_owned()),
         date: event.pgn_date(),
         round: event.round.clone(),
-        white: pairing.map(|pair| pair.white.clone()),
-        black: pairing.map(|pair| pair.black.clone()),
+        white: pairing.map(|pair| pair.white.name.clone()),
+        black: pairing.map(|pair| pair.black.name.clone()),
         time_control: control.map(ToString::to_string),
         increment_s: control.map_or(0, super::settings::TimeControl::increment_s),
         regime: event.regime.name().to_owned(),

@@ -91,7 +91,10 @@ async fn write(dir: &Path, files: &Files, written: &mut Files) -> io::Result<()>
             }
         }
         for path in gone {
-            fs::remove_file(path)?;
+            match fs::remove_file(path) {
+                Err(why) if why.kind() != io::ErrorKind::NotFound => return Err(why),
+                _ => {}
+            }
         }
         Ok::<(), io::Error>(())
     })

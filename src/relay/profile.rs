@@ -1,6 +1,6 @@
 //! What one output may show: which boards, how late, with clocks or without.
 
-use std::{collections::BTreeSet, fmt, str::FromStr};
+use std::{collections::BTreeSet, str::FromStr};
 
 use super::book::{Ending, Games, Moment, Ply, Sheet};
 use crate::words::BoardNo;
@@ -43,13 +43,6 @@ impl FromStr for Boards {
             boards.extend(first..=last);
         }
         Ok(Boards(boards))
-    }
-}
-
-impl fmt::Display for Boards {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let each: Vec<String> = self.0.iter().map(u16::to_string).collect();
-        f.write_str(&each.join(","))
     }
 }
 

@@ -19,11 +19,11 @@ use tokio_util::sync::CancellationToken;
 
 use crate::played::{Plan, USUAL, Wall, game, world};
 
-struct Client(WebSocketStream<MaybeTlsStream<TcpStream>>);
+pub struct Client(WebSocketStream<MaybeTlsStream<TcpStream>>);
 
 impl Client {
     /// Connects as a browser does.
-    async fn connect(address: SocketAddr) -> Client {
+    pub async fn connect(address: SocketAddr) -> Client {
         let url = format!("ws://{address}/api/v1.0");
         let mut ask = url.into_client_request().expect("an address");
         let headers = ask.headers_mut();
@@ -41,7 +41,7 @@ impl Client {
             .expect("it takes it");
     }
 
-    async fn hear(&mut self) -> Value {
+    pub async fn hear(&mut self) -> Value {
         use futures_util::StreamExt as _;
         let next = tokio::time::timeout(Duration::from_secs(5), self.0.next()).await;
         let message = next
@@ -52,7 +52,7 @@ impl Client {
     }
 
     /// The answer to a call.
-    async fn ask(&mut self, value: Value) -> Value {
+    pub async fn ask(&mut self, value: Value) -> Value {
         self.say(value.clone()).await;
         loop {
             let heard = self.hear().await;

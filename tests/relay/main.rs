@@ -8,3 +8,4 @@ mod lichess;
 mod livechess;
 mod played;
 mod readers;
+mod times;

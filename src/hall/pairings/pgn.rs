@@ -1,47 +1,41 @@
-//! PGN headers: `White`, `Black`, `Round`, `Board`. The games behind them are not read.
+//! PGN headers, as pairing programs write them. The games behind them are not read.
 
-use super::{List, Pairing, board_no};
+use std::collections::{BTreeSet, HashMap};
 
-/// The tags of one game.
-#[derive(Default)]
-struct Headers {
-    /// Line of the first.
-    line: usize,
-    white: Option<String>,
-    black: Option<String>,
-    round: Option<(usize, String)>,
-    board: Option<(usize, String)>,
-}
+use super::{About, List, Pairing, board_no, of_round, result};
 
-pub(super) fn read(text: &str, list: &mut List) {
-    let mut headers: Option<Headers> = None;
+/// The tags of one game: name to line and value.
+type Tags = HashMap<String, (usize, String)>;
+
+pub(super) fn read(text: &str, round: &str, list: &mut List) {
+    let mut games: Vec<(usize, Tags)> = Vec::new();
+    let mut open = false;
     for (number, line) in (1..).zip(text.lines()) {
         // Only at the start of a line: comments in games hold brackets too.
         let Some((name, value)) = tag(line) else {
-            if let Some(headers) = headers.take() {
-                finish(headers, list);
-            }
+            open = false;
             continue;
         };
-        let headers = headers.get_or_insert_with(|| Headers {
-            line: number,
-            ..Headers::default()
-        });
-        match name {
-            "White" => headers.white = Some(value),
-            "Black" => headers.black = Some(value),
-            "Round" => headers.round = Some((number, value)),
-            "Board" => headers.board = Some((number, value)),
-            _ => {}
+        if !open {
+            games.push((number, Tags::new()));
+            open = true;
+        }
+        if let Some((_, tags)) = games.last_mut() {
+            tags.insert(name.to_owned(), (number, value));
         }
     }
-    if let Some(headers) = headers {
-        finish(headers, list);
+    let rounds: BTreeSet<String> = games.iter().filter_map(|(_, tags)| place(tags).0).collect();
+    let single = rounds.len() <= 1;
+    for (line, tags) in &games {
+        if of_round(place(tags).0.as_deref(), round, single) {
+            pairing(*line, tags, list);
+        }
     }
 }
 
-fn finish(headers: Headers, list: &mut List) {
-    let (round, behind_dot) = match &headers.round {
+/// The round, and the board with its line.
+fn place(tags: &Tags) -> (Option<String>, Option<(usize, String)>) {
+    let (round, behind_dot) = match tags.get("Round") {
         Some((line, text)) => match text.split_once('.') {
             // `5.3`, or `5.3.1` for a second game at the board.
             Some((round, rest)) => {
@@ -53,26 +47,43 @@ fn finish(headers: Headers, list: &mut List) {
         None => ("", None),
     };
     let round = Some(round.to_owned()).filter(|round| !matches!(round.as_str(), "" | "?" | "-"));
-    let board = headers.board.or(behind_dot);
-    let (Some(white), Some(black)) = (headers.white, headers.black) else {
-        let what = "the game lacks a White or a Black tag".to_owned();
-        return list.fault(headers.line, what);
+    (round, tags.get("Board").cloned().or(behind_dot))
+}
+
+fn pairing(line: usize, tags: &Tags, list: &mut List) {
+    let value = |name: &str| tags.get(name).map(|(_, value)| value.as_str());
+    let (Some(white), Some(black)) = (value("White"), value("Black")) else {
+        return list.fault(line, "the game lacks a White or a Black tag".to_owned());
+    };
+    let (round, board) = place(tags);
+    let result = result(list, line, value("Result").unwrap_or_default());
+    let mut player = |side: &str, name: &str| {
+        let more = |what: &str| value(&format!("{side}{what}")).unwrap_or_default();
+        let about = About {
+            title: more("Title"),
+            elo: more("Elo"),
+            fide_id: more("FideId"),
+            federation: more("Fed"),
+            team: more("Team"),
+        };
+        list.player(line, name, about)
+    };
+    let pairing = Pairing {
+        white: player("White", white),
+        black: player("Black", black),
+        round,
+        result,
+        serial: None,
     };
     match board {
+        None if pairing.white.is_bye() || pairing.black.is_bye() => {}
         None => {
             let what = "no board: add [Board \"3\"], or write the round as [Round \"5.3\"]";
-            list.fault(headers.line, what.to_owned());
+            list.fault(line, what.to_owned());
         }
-        Some((line, text)) => match board_no(&text) {
-            None => list.fault(line, format!("`{text}` is no board number")),
-            Some(board) => {
-                let pairing = Pairing {
-                    white,
-                    black,
-                    round,
-                };
-                list.add(headers.line, board, pairing);
-            }
+        Some((line_of_board, text)) => match board_no(&text) {
+            None => list.fault(line_of_board, format!("`{text}` is no board number")),
+            Some(board) => list.add(line, board, pairing),
         },
     }
 }

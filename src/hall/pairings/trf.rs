@@ -1,11 +1,11 @@
-//! FIDE's tournament report file, TRF16: the `001` lines, by column.
+//! FIDE's tournament report file, TRF16 and TRF26: the `001` and `013` lines, by column.
 //!
 //! It holds no board numbers. They follow from the Swiss order: score of the better player before
 //! the round, both scores together, then the better rank (relay.md 6.2).
 
 use std::{cmp::Reverse, collections::BTreeMap};
 
-use super::{List, Pairing};
+use super::{About, List, Pairing};
 use crate::words::BoardNo;
 
 /// Where the first round begins, from 0, and how wide each is.
@@ -14,7 +14,9 @@ const ROUND_WIDTH: usize = 10;
 
 struct Player {
     line: usize,
-    name: String,
+    player: super::Player,
+    /// The result of the round is a forfeit: whether this player has the point.
+    forfeit: Option<bool>,
     /// Half points before the round.
     score: u32,
     /// Rank of the opponent and whether this player has White; none when not paired.
@@ -33,14 +35,19 @@ pub(super) fn read(text: &str, round: &str, list: &mut List) {
         return list.fault(None, what);
     };
     let mut players = BTreeMap::new();
+    let mut teams = BTreeMap::new();
     // Lines may end in CR alone.
     let lines = text.split('\n').flat_map(|line| {
         let line = line.strip_suffix('\r').unwrap_or(line);
         line.split('\r')
     });
     for (number, line) in (1..).zip(lines) {
+        if line.starts_with("013") {
+            let (name, ranks) = team(line);
+            teams.extend(ranks.into_iter().map(|rank| (rank, name.clone())));
+        }
         if line.starts_with("001") {
-            match player(number, line, round) {
+            match player(number, line, round, list) {
                 Ok((rank, player)) => {
                     if players.insert(rank, player).is_some() {
                         list.fault(number, format!("starting rank {rank} stands twice"));
@@ -50,16 +57,34 @@ pub(super) fn read(text: &str, round: &str, list: &mut List) {
             }
         }
     }
+    for (rank, player) in &mut players {
+        player.player.team = teams.remove(rank);
+    }
     pair(&players, round, list);
 }
 
-fn player(line_no: usize, line: &str, round: usize) -> Result<(u32, Player), String> {
-    let line: Vec<char> = line.chars().collect();
-    let column = |from: usize, to: usize| {
-        let cells = line.get(from.min(line.len())..to.min(line.len()));
-        let text: String = cells.unwrap_or_default().iter().collect();
-        text.trim().to_owned()
-    };
+/// What stands in columns of a line, from 0, the last left out.
+fn columns(line: &str, from: usize, to: usize) -> String {
+    let text: String = line.chars().skip(from).take(to - from).collect();
+    text.trim().to_owned()
+}
+
+/// A team's name, and the starting ranks of its players.
+fn team(line: &str) -> (String, Vec<u32>) {
+    let width = line.chars().count();
+    let ranks = (36..width)
+        .step_by(5)
+        .filter_map(|at| columns(line, at, at + 4).parse().ok());
+    (columns(line, 4, 36), ranks.collect())
+}
+
+fn player(
+    line_no: usize,
+    line: &str,
+    round: usize,
+    list: &mut List,
+) -> Result<(u32, Player), String> {
+    let column = |from, to| columns(line, from, to);
     let rank = column(4, 8);
     let rank = rank
         .parse()
@@ -93,9 +118,24 @@ fn player(line_no: usize, line: &str, round: usize) -> Result<(u32, Player), Str
             white,
         )),
     };
+    let (title, elo, fide_id) = (column(10, 13), column(48, 52), column(57, 68));
+    let federation = column(53, 56);
+    let about = About {
+        title: &title,
+        elo: &elo,
+        fide_id: &fide_id,
+        federation: &federation,
+        team: "",
+    };
+    let forfeit = match column(at + 7, at + 8).as_str() {
+        "+" => Some(true),
+        "-" => Some(false),
+        _ => None,
+    };
     let player = Player {
         line: line_no,
-        name,
+        player: list.player(line_no, &name, about),
+        forfeit,
         score: (1..round).map(half_points).sum(),
         game,
     };
@@ -138,9 +178,16 @@ fn pair(players: &BTreeMap<u32, Player>, round: usize, list: &mut List) {
     pairs.sort_by_key(|(order, ..)| *order);
     for (board, (_, white, black)) in (1..=u16::MAX).zip(pairs) {
         let pairing = Pairing {
-            white: white.name.clone(),
-            black: black.name.clone(),
+            white: white.player.clone(),
+            black: black.player.clone(),
             round: Some(round.to_string()),
+            result: match (white.forfeit, black.forfeit) {
+                (Some(true), Some(false)) => Some("1-0".to_owned()),
+                (Some(false), Some(true)) => Some("0-1".to_owned()),
+                (Some(false), Some(false)) => Some("0-0".to_owned()),
+                _ => None,
+            },
+            serial: None,
         };
         list.add(white.line, BoardNo(board), pairing);
     }

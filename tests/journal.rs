@@ -11,7 +11,7 @@ use std::{
 use atalaya::{
     journal::{
         DAEMON, DecodeError, Entry, Found, Health, History, Journal, Kind, Limits, MAGIC,
-        MAX_PAYLOAD, OpenError, Reader, last_seqs, read_inbytes, segments,
+        MAX_PAYLOAD, OpenError, Past, Reader, read_inbytes, segments,
     },
     monitor::Settings,
     words::{At, BoardNo},
@@ -246,7 +246,7 @@ fn killed_after_a_flush_all_is_there() {
     let mut torn = fs::read(&old).unwrap();
     torn.truncate(torn.len() - 3);
     fs::write(&old, &torn).unwrap();
-    assert_eq!(last_seqs(left.path()).unwrap()[&BoardNo(3)], 499);
+    assert_eq!(Past::read(left.path()).unwrap().seqs[&BoardNo(3)], 499);
     let (journal, thread) = Journal::open(left.path(), wall()).unwrap();
     journal.append(&bytes(500));
     thread.stop().unwrap();
@@ -332,7 +332,7 @@ fn segments_roll_over_by_size_and_by_day() {
     // board 9 spoke in the first segment only; the newest tells of it all the same
     let alone = TempDir::new().unwrap();
     fs::copy(by_day.last().unwrap(), alone.path().join(name)).unwrap();
-    let seqs = last_seqs(alone.path()).unwrap();
+    let seqs = Past::read(alone.path()).unwrap().seqs;
     let expected = [(DAEMON, 1), (BoardNo(3), 402), (BoardNo(9), 77)];
     assert_eq!(seqs, expected.into());
 }

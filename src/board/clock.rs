@@ -132,6 +132,11 @@ impl ClockWatch {
         &self.facts
     }
 
+    /// The last message with times in it, while a clock is connected.
+    pub fn last(&self) -> Option<&ClockTimes> {
+        self.last.as_ref()
+    }
+
     /// A clock is configured and heard: the press is evidence at this board.
     pub fn is_evidence(&self) -> bool {
         self.setting != ClockSide::None && self.facts.connected

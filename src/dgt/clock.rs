@@ -1,7 +1,9 @@
 //! The clock message (`BWTIME`, protocol section 4.2): times, or the answer to a clock command.
 
+use serde::{Deserialize, Serialize};
+
 /// A side of the clock as seen from its front. Which of them is White's is not the clock's to know.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Hand {
     /// The clock's left side (message bytes p3 to p5).
     Left,
@@ -21,7 +23,7 @@ impl Hand {
 }
 
 /// One side's display.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub struct HandTime {
     /// Seconds shown.
     pub seconds: u32,
@@ -34,7 +36,7 @@ pub struct HandTime {
 }
 
 /// Both times with the status byte.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ClockTimes {
     /// Right side, first in the message.
     pub right: HandTime,

@@ -95,6 +95,12 @@ impl Frames {
         }
     }
 
+    /// No message is half read.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.start == self.bytes.len()
+    }
+
     /// Bytes dropped so far because they were part of no message.
     #[must_use]
     pub const fn skipped(&self) -> u64 {

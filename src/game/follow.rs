@@ -137,6 +137,11 @@ impl Game {
         }
     }
 
+    /// Other limits from now on.
+    pub fn set_limits(&mut self, limits: Limits) {
+        self.limits = limits;
+    }
+
     /// Where the follower is.
     pub const fn stage(&self) -> Stage {
         self.stage

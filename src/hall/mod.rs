@@ -1,5 +1,6 @@
 //! The wiring: settings, pairings, clocks, and which board is at which port.
 
+mod gate;
 mod now;
 pub mod pairings;
 pub mod probe;
@@ -13,4 +14,4 @@ pub use pairings::{Pairing, Pairings, PairingsError};
 pub use relays::{RelayDesk, RelayError, target, token_file};
 pub use serve::{Hall, ServeError};
 pub use settings::{Settings, SettingsError, Sources};
-pub use watch::{Desk, Post, Told, watch};
+pub use watch::{Desk, Left, Post, Told, watch};

@@ -12,6 +12,8 @@ use crate::words::At;
 #[derive(Debug, Clone, Copy)]
 pub struct Clock {
     start: Instant,
+    /// The moment of `start`.
+    first: At,
     speed: f64,
 }
 
@@ -27,17 +29,29 @@ impl Clock {
         let sound = speed.is_finite() && speed > 0.0;
         Clock {
             start: Instant::now(),
+            first: At(0),
             speed: if sound { speed } else { 1.0 },
         }
     }
 
-    /// Milliseconds since the start, as the core is told.
+    /// The same clock, going on from a moment that an earlier run had reached.
+    #[must_use]
+    pub fn behind(self, last: At) -> Clock {
+        Clock {
+            first: last.plus_ms(1),
+            ..self
+        }
+    }
+
+    /// Milliseconds since the start (of the first run, if there were some), as the core is told.
     pub fn at(&self) -> At {
         let real = self.start.elapsed();
         if self.speed == 1.0 {
-            return At(u64::try_from(real.as_millis()).unwrap_or(u64::MAX));
+            let real = u64::try_from(real.as_millis()).unwrap_or(u64::MAX);
+            return self.first.plus_ms(real);
         }
-        At((real.as_secs_f64() * 1000.0 * self.speed) as u64)
+        let scaled = real.as_secs_f64() * 1000.0 * self.speed;
+        self.first.plus_ms(scaled as u64)
     }
 
     /// The wall clock, for labels only: it may jump.
@@ -47,11 +61,12 @@ impl Clock {
 
     /// When to wake for this moment: never before [`Clock::at`] has reached it.
     pub fn instant_of(&self, at: At) -> Instant {
+        let since = at.ms_since(self.first);
         let real = if self.speed == 1.0 {
-            Duration::from_millis(at.0)
+            Duration::from_millis(since)
         } else {
             // A millisecond on top makes up for rounding down.
-            let seconds = at.0 as f64 / 1000.0 / self.speed + 0.001;
+            let seconds = since as f64 / 1000.0 / self.speed + 0.001;
             Duration::try_from_secs_f64(seconds).unwrap_or(FAR)
         };
         let far = self.start + FAR;

@@ -1,20 +1,27 @@
 //! The daemon: broker, client, journal and one watch per board, from start to stop.
 
-use std::{path::PathBuf, time::Duration};
+use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
-use tokio::{sync::mpsc, task::JoinSet};
+use tokio::{
+    sync::{mpsc, watch as latest},
+    task::{JoinHandle, JoinSet},
+    time::sleep,
+};
 use tokio_util::sync::CancellationToken;
 
 use super::{
     Clock, Settings,
+    gate::Gate,
     pairings::{Pairings, PairingsError},
     probe,
     relays::{RelayError, Relays},
     settings::BrokerAddress,
-    watch::{Desk, Post, Told, watch},
+    watch::{Desk, Left, Post, Told, watch},
 };
 use crate::{
-    journal::{DAEMON, Entry, FileError, Journal, JournalThread, Kind, OpenError, Seqs, last_seqs},
+    journal::{
+        DAEMON, Entry, FileError, Journal, JournalThread, Kind, OpenError, Rebuilt, Seqs, recover,
+    },
     link::Address,
     monitor,
     publish::{
@@ -29,6 +36,9 @@ use crate::{
 const KEEP_ALIVE: Duration = Duration::from_secs(5);
 /// How often the ports are looked over for a board that was plugged in, when no board is named.
 const LOOK_FOR_BOARDS: Duration = Duration::from_secs(3);
+
+/// Receipts that come in this time are journalled together.
+const RECEIPTS_GATHER: Duration = Duration::from_millis(20);
 
 /// A board answers within a second; a slow USB hub takes another.
 const PROBE_PATIENCE: Duration = Duration::from_secs(3);
@@ -73,7 +83,9 @@ pub struct Hall {
     broker: Option<Broker>,
     client: (String, u16),
     boards: JoinSet<()>,
-    actor: tokio::task::JoinHandle<()>,
+    gate: JoinHandle<()>,
+    actor: JoinHandle<()>,
+    receipts: JoinHandle<()>,
     journal: Journal,
     journal_thread: JournalThread,
     stop_boards: CancellationToken,
@@ -102,22 +114,23 @@ impl Hall {
             None => Pairings::default(),
         };
         let (journal, journal_thread) = Journal::open(&settings.journal.dir, clock.wall())?;
-        let seqs = last_seqs(&settings.journal.dir)?;
+        let (clock, mut past) = past(&settings.journal.dir, &journal, clock).await?;
         let (broker, client) = broker(settings).await?;
         let boot = boot_name(&clock);
         let (publisher, actor) = self::client(settings, &client, &topics, &boot)?;
         let stop_actor = CancellationToken::new();
         let actor = tokio::spawn(actor.run(stop_actor.clone()));
-        journal.append(&Entry {
-            board: DAEMON,
-            seq: seqs.get(&DAEMON).map_or(1, |last| last + 1),
-            at: clock.at(),
-            wall: clock.wall(),
-            kind: Kind::Boot {
-                boot: boot.clone(),
-                version: env!("CARGO_PKG_VERSION").to_owned(),
-            },
+        let mut diary = Diary {
+            journal: journal.clone(),
+            clock,
+            seq: past.take(DAEMON).seq,
+        };
+        diary.note(Kind::Boot {
+            boot: boot.clone(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
         });
+        let receipts = tokio::spawn(note_receipts(publisher.delivered(), diary));
+        let (gate, gate_task) = Gate::open(&journal, publisher.clone());
         let numbers: Vec<BoardNo> = settings
             .boards
             .iter()
@@ -136,7 +149,7 @@ impl Hall {
             boot,
             topics,
             edition: settings.event.laws,
-            publisher,
+            gate,
             journal: journal.clone(),
             relay,
             onlooker,
@@ -145,7 +158,7 @@ impl Hall {
         let mut boards = JoinSet::new();
         for board in &settings.boards {
             let own = monitor_settings(settings, &pairings, board.number, board.clock.as_str());
-            let seq = seqs.get(&BoardNo(board.number)).copied().unwrap_or(0);
+            let left = past.take(BoardNo(board.number));
             let (desk, stop) = (desk.clone(), stop_boards.clone());
             match (&board.port, &board.serial) {
                 (Some(address), _) => {
@@ -153,24 +166,26 @@ impl Hall {
                         address: address.clone(),
                         settings: own,
                     };
-                    boards.spawn(watch(post, desk, seq, stop));
+                    boards.spawn(watch(post, desk, left, stop));
                 }
                 (None, Some(serial)) => {
-                    boards.spawn(watch_by_serial(serial.clone(), own, desk, seq, stop));
+                    boards.spawn(watch_by_serial(serial.clone(), own, desk, left, stop));
                 }
                 (None, None) => {}
             }
         }
         if settings.boards.is_empty() {
             let (settings, stop) = (settings.clone(), stop_boards.clone());
-            boards.spawn(watch_all_ports(settings, pairings, desk, seqs, stop));
+            boards.spawn(watch_all_ports(settings, pairings, desk, past, stop));
         }
         Ok(Hall {
             relays,
             broker,
             client,
             boards,
+            gate: gate_task,
             actor,
+            receipts,
             journal,
             journal_thread,
             stop_boards,
@@ -183,22 +198,101 @@ impl Hall {
         (&self.client.0, self.client.1)
     }
 
-    /// Stops in order: boards, journal, client, broker. Nothing that was seen is lost.
+    /// Stops in order: boards, client, journal, broker. Nothing that was seen is lost.
     pub async fn stop(mut self) {
         self.stop_boards.cancel();
         while self.boards.join_next().await.is_some() {}
         self.relays.stop().await;
+        if self.gate.await.is_err() {
+            tracing::error!("the way to the MQTT client ended badly");
+        }
+        self.stop_actor.cancel();
+        if self.actor.await.is_err() || self.receipts.await.is_err() {
+            tracing::error!("the MQTT client ended badly");
+        }
         drop(self.journal);
         let ended = tokio::task::spawn_blocking(|| self.journal_thread.stop()).await;
         if !matches!(ended, Ok(Ok(()))) {
             tracing::error!("stopped before the journal was all on disk");
         }
-        self.stop_actor.cancel();
-        if self.actor.await.is_err() {
-            tracing::error!("the MQTT client ended badly");
-        }
         if let Some(broker) = self.broker {
             broker.stop().await;
+        }
+    }
+}
+
+/// What earlier runs of the daemon left of the boards.
+struct Past {
+    seqs: Seqs,
+    rebuilt: BTreeMap<BoardNo, Rebuilt>,
+}
+
+impl Past {
+    fn take(&mut self, board: BoardNo) -> Left {
+        Left {
+            seq: self.seqs.get(&board).copied().unwrap_or(0),
+            rebuilt: self.rebuilt.remove(&board),
+        }
+    }
+}
+
+/// Plays the running games again; the clock goes on behind them.
+async fn past(
+    dir: &std::path::Path,
+    journal: &Journal,
+    clock: Clock,
+) -> Result<(Clock, Past), ServeError> {
+    let known = journal.past().clone();
+    let (dir, wall) = (dir.to_owned(), clock.wall());
+    let began = clock.at();
+    let worker = tokio::task::spawn_blocking(move || {
+        recover(&dir, &known, wall).map(|rebuilt| (known, rebuilt))
+    });
+    let (known, rebuilt) = match worker.await {
+        Ok(recovered) => recovered?,
+        Err(panic) => std::panic::resume_unwind(panic.into_panic()),
+    };
+    let took_ms = clock.at().ms_since(began);
+    tracing::info!(
+        games = rebuilt.len(),
+        took_ms,
+        "the journal was played again"
+    );
+    let seqs = known.seqs;
+    Ok((clock.behind(known.at), Past { seqs, rebuilt }))
+}
+
+/// The daemon's own entries.
+struct Diary {
+    journal: Journal,
+    clock: Clock,
+    seq: u64,
+}
+
+impl Diary {
+    fn note(&mut self, kind: Kind) {
+        self.seq += 1;
+        self.journal.append(&Entry {
+            board: DAEMON,
+            seq: self.seq,
+            at: self.clock.at(),
+            wall: self.clock.wall(),
+            kind,
+        });
+    }
+}
+
+/// Journals what the broker has, so that it is not told again after a crash; ends with the client.
+async fn note_receipts(mut delivered: latest::Receiver<Seqs>, mut diary: Diary) {
+    let mut noted = Seqs::new();
+    while delivered.changed().await.is_ok() {
+        sleep(RECEIPTS_GATHER).await;
+        let all = delivered.borrow_and_update().clone();
+        let mut fresh = all.clone();
+        fresh.retain(|board, seq| noted.get(board) != Some(seq));
+        noted = all;
+        if !fresh.is_empty() {
+            diary.note(Kind::Delivered(fresh));
         }
     }
 }
@@ -208,7 +302,7 @@ async fn watch_by_serial(
     serial: String,
     settings: monitor::Settings,
     desk: Desk,
-    seq: u64,
+    left: Left,
     stop: CancellationToken,
 ) {
     loop {
@@ -217,7 +311,7 @@ async fn watch_by_serial(
             found = port_with_serial(&serial) => found,
         };
         if let Some(address) = found {
-            return watch(Post { address, settings }, desk, seq, stop).await;
+            return watch(Post { address, settings }, desk, left, stop).await;
         }
         tracing::warn!(
             board = settings.board,
@@ -248,7 +342,7 @@ async fn watch_all_ports(
     settings: Settings,
     pairings: Pairings,
     desk: Desk,
-    seqs: Seqs,
+    mut past: Past,
     stop: CancellationToken,
 ) {
     let mut known: Vec<Address> = Vec::new();
@@ -262,12 +356,12 @@ async fn watch_all_ports(
             let number = known.len() as u16;
             tracing::info!(board = number, port = %address, "port found");
             let own = monitor_settings(&settings, &pairings, number, "auto");
-            let seq = seqs.get(&BoardNo(number)).copied().unwrap_or(0);
+            let left = past.take(BoardNo(number));
             let post = Post {
                 address,
                 settings: own,
             };
-            boards.spawn(watch(post, desk.clone(), seq, stop.clone()));
+            boards.spawn(watch(post, desk.clone(), left, stop.clone()));
         }
         tokio::select! {
             () = stop.cancelled() => break,

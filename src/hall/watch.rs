@@ -1,15 +1,19 @@
 //! One board's watch: the link's events into the monitor, and what it says to the world.
 
+use jiff::Timestamp;
 use tokio::{sync::mpsc, time::sleep_until};
 use tokio_util::sync::CancellationToken;
 
-use super::{Clock, RelayDesk};
+use super::{Clock, RelayDesk, gate::Gate};
 use crate::{
-    journal::{Entry, Journal, Kind, told},
+    journal::{Entry, Journal, Kind, Rebuilt, Replayed, Undelivered, told},
     laws::Edition,
     link::{self, Address, LinkEvent},
-    monitor::{self, Input, Monitor, Output},
-    publish::{Context, Publisher, Topics, messages},
+    monitor::{self, Cut, Input, Monitor, Output},
+    publish::{
+        Context, Topics, messages,
+        payload::{Outgoing, Qos},
+    },
     words::{At, BoardNo},
 };
 
@@ -26,6 +30,15 @@ pub struct Post {
     pub settings: monitor::Settings,
 }
 
+/// What is left of a board from before the daemon started.
+#[derive(Debug, Default)]
+pub struct Left {
+    /// The last number it used.
+    pub seq: u64,
+    /// Its monitor, when a game may still be on.
+    pub rebuilt: Option<Rebuilt>,
+}
+
 /// What all boards share.
 #[derive(Clone)]
 pub struct Desk {
@@ -38,7 +51,7 @@ pub struct Desk {
     /// Edition that numbers the articles.
     pub edition: Edition,
     /// The way out.
-    pub publisher: Publisher,
+    pub gate: Gate,
     /// The log of truth.
     pub journal: Journal,
     /// The ways out for the games.
@@ -58,8 +71,8 @@ pub struct Told {
     pub output: Output,
 }
 
-/// Watches one board until `stop`. `seq` is the last number this board used.
-pub async fn watch(post: Post, desk: Desk, seq: u64, stop: CancellationToken) {
+/// Watches one board until `stop`, and goes on where the last run of the daemon left it.
+pub async fn watch(post: Post, desk: Desk, left: Left, stop: CancellationToken) {
     let (events_in, mut events) = mpsc::channel(WAITING);
     let (commands, commands_out) = mpsc::channel(WAITING);
     let link = tokio::spawn(link::run(
@@ -68,16 +81,7 @@ pub async fn watch(post: Post, desk: Desk, seq: u64, stop: CancellationToken) {
         commands_out,
         stop.clone(),
     ));
-    let mut watch = Watch {
-        board: BoardNo(post.settings.board),
-        seq,
-        commands,
-        desk,
-        monitor: Monitor::new(post.settings.clone()),
-        settings: post.settings,
-    };
-    let settings = Kind::Settings(Box::new(watch.settings.clone()));
-    watch.note(settings, watch.desk.clock.at());
+    let mut watch = Watch::begin(post.settings, desk, commands, left);
     loop {
         let wake = watch.monitor.wake_at();
         let wake = wake.map(|at| watch.desk.clock.instant_of(at));
@@ -107,6 +111,68 @@ struct Watch {
 }
 
 impl Watch {
+    fn begin(
+        settings: monitor::Settings,
+        desk: Desk,
+        commands: mpsc::Sender<Vec<u8>>,
+        left: Left,
+    ) -> Watch {
+        let at = desk.clock.at();
+        let (monitor, undelivered) = match left.rebuilt {
+            Some(rebuilt) => (Some(rebuilt.monitor), rebuilt.undelivered),
+            None => (None, Default::default()),
+        };
+        let resumed = monitor.is_some();
+        let mut watch = Watch {
+            board: BoardNo(settings.board),
+            seq: left.seq,
+            commands,
+            desk,
+            monitor: monitor.unwrap_or_else(|| Monitor::new(settings.clone())),
+            settings: settings.clone(),
+        };
+        if !resumed {
+            watch.note(Kind::Cut(Box::new(Cut::fresh(settings))), at);
+            return watch;
+        }
+        for old in undelivered {
+            watch.deliver(old);
+        }
+        watch.note(Kind::Settings(Box::new(settings.clone())), at);
+        watch.monitor.configure(settings, at);
+        watch.drain(at);
+        let reason = "the daemon was started again".to_owned();
+        watch.note(Kind::Closed { reason }, at);
+        watch.handle(Input::Closed, at);
+        // A broker that was away, or is new, has nothing of it.
+        let standing = watch.monitor.standing();
+        watch.seq += 1;
+        let messages = standing.iter().flat_map(|output| {
+            let all = watch.messages(output, at, watch.desk.clock.wall(), watch.seq);
+            all.into_iter().filter(|message| message.retained)
+        });
+        let messages = messages.collect();
+        watch.desk.gate.send(messages);
+        watch
+    }
+
+    /// What was said before the daemon ended, and perhaps not heard.
+    fn deliver(&mut self, old: Undelivered) {
+        let Undelivered { seq, said } = old;
+        let Replayed {
+            at, wall, output, ..
+        } = said;
+        let seq = seq.unwrap_or_else(|| {
+            let line = told(&output).unwrap_or_default();
+            self.note(Kind::Told(line), at);
+            self.seq
+        });
+        let messages = self.messages(&output, at, wall, seq);
+        let events = messages.into_iter().filter(|message| !message.retained);
+        let events = events.collect();
+        self.desk.gate.send_when_safe(&self.desk.journal, events);
+    }
+
     fn take(&mut self, event: LinkEvent) {
         let at = self.desk.clock.at();
         let (input, kind) = match &event {
@@ -135,8 +201,47 @@ impl Watch {
 
     fn handle(&mut self, input: Input<'_>, at: At) {
         self.monitor.handle(input, at);
+        self.drain(at);
+    }
+
+    fn drain(&mut self, at: At) {
+        let (mut out, mut weighty) = (Vec::new(), false);
         while let Some(output) = self.monitor.poll_output() {
-            self.tell(output, at);
+            if let Output::Write(bytes) = output {
+                self.write(bytes, at);
+                continue;
+            }
+            let line = told(&output);
+            weighty |= line.is_some();
+            match line {
+                Some(line) => self.note(Kind::Told(line), at),
+                None => self.seq += 1,
+            }
+            log(self.board, &output);
+            self.desk
+                .relay
+                .tell(self.board, &output, &self.monitor, at);
+            out.extend(self.messages(&output, at, self.desk.clock.wall(), self.seq));
+            if let Some(onlooker) = &self.desk.onlooker {
+                let board = self.board;
+                // An onlooker who left misses nothing.
+                let _ = onlooker.send(Told { board, at, output });
+            }
+        }
+        if let Some(cut) = self.monitor.take_cut() {
+            self.note(Kind::Cut(cut), at);
+        }
+        if weighty {
+            self.desk.gate.send_when_safe(&self.desk.journal, out);
+        } else if !out.is_empty() {
+            self.desk.gate.send(out);
+        }
+    }
+
+    fn write(&mut self, bytes: Vec<u8>, at: At) {
+        self.note(Kind::Written(bytes.clone()), at);
+        if self.commands.try_send(bytes).is_err() {
+            tracing::debug!(board = %self.board, "the port takes no commands now");
         }
     }
 
@@ -151,28 +256,13 @@ impl Watch {
         });
     }
 
-    fn tell(&mut self, output: Output, at: At) {
-        if let Output::Write(bytes) = &output {
-            self.note(Kind::Written(bytes.clone()), at);
-            if self.commands.try_send(bytes.clone()).is_err() {
-                tracing::debug!(board = %self.board, "the port takes no commands now");
-            }
-            return;
-        }
-        if let Some(line) = told(&output) {
-            self.note(Kind::Told(line), at);
-        } else {
-            self.seq += 1;
-        }
-        log(self.board, &output);
-        let board = self.board;
-        self.desk.relay.tell(board, &output, &self.monitor, at);
+    fn messages(&self, output: &Output, at: At, wall: Timestamp, seq: u64) -> Vec<Outgoing> {
         let game = self.monitor.current_game();
         let context = Context {
             topics: &self.desk.topics,
             boot: &self.desk.boot,
-            seq: self.seq,
-            ts: self.desk.clock.wall(),
+            seq,
+            ts: wall,
             now: at,
             board: self.board,
             round: Some(&self.settings.round),
@@ -181,11 +271,13 @@ impl Watch {
             game: game.as_ref(),
             edition: self.desk.edition,
         };
-        self.desk.publisher.send(messages(&output, &context));
-        if let Some(onlooker) = &self.desk.onlooker {
-            // An onlooker who left misses nothing.
-            let _ = onlooker.send(Told { board, at, output });
+        let mut messages = messages(output, &context);
+        for message in &mut messages {
+            if !message.retained && message.qos == Qos::AtLeastOnce {
+                message.receipt = Some((self.board, seq));
+            }
         }
+        messages
     }
 }
 

@@ -20,6 +20,11 @@ impl Book {
             .collect()
     }
 
+    /// All alerts of the running game, closed ones too.
+    pub fn alerts(&self) -> &[Alert] {
+        &self.alerts
+    }
+
     /// Takes in a new alert. `None` when the same fault is known already (same id).
     pub fn raise(&mut self, alert: Alert) -> Option<(AlertChange, Alert)> {
         if self.alerts.iter().any(|known| known.id == alert.id) {

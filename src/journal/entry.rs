@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 
 use crate::{
-    monitor::Settings,
+    monitor::{Cut, Settings},
     words::{At, BoardNo},
 };
 
@@ -23,6 +23,9 @@ pub const MAX_PAYLOAD: usize = 1 << 20;
 
 /// The last sequence number of each board.
 pub type Seqs = BTreeMap<BoardNo, u64>;
+
+/// Where each board's running game begins: the number of its last [`Kind::Cut`], and when that was.
+pub type Cuts = BTreeMap<BoardNo, (u64, Timestamp)>;
 
 const FORMAT: u8 = 1;
 const PREFIX: usize = 8;
@@ -35,7 +38,7 @@ pub struct Entry {
     pub board: BoardNo,
     /// Rises by board, also across restarts.
     pub seq: u64,
-    /// The monotonic moment, ms; starts anew with each [`Kind::Boot`].
+    /// The monotonic moment, ms; a new start of the daemon goes on from the last one.
     pub at: At,
     /// The wall clock, kept to the millisecond. It may jump; nothing is decided by it.
     pub wall: Timestamp,
@@ -46,14 +49,14 @@ pub struct Entry {
 /// What happened.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Kind {
-    /// The daemon started; monotonic time starts anew.
+    /// The daemon started.
     Boot {
         /// Name of this run.
         boot: String,
         /// Version of the daemon.
         version: String,
     },
-    /// A board's monitor was made with these settings.
+    /// The board's monitor goes on with these settings.
     Settings(Box<Settings>),
     /// The port opened.
     Opened,
@@ -80,6 +83,12 @@ pub enum Kind {
     Command(String),
     /// The last sequence numbers on disk before this segment. The writer puts it at the head of each.
     Seqs(Seqs),
+    /// A board's game stands ready, and nothing before this matters to it.
+    Cut(Box<Cut>),
+    /// The last cuts on disk before this segment. The writer puts it behind the first.
+    Cuts(Cuts),
+    /// The broker has acknowledged what the boards told up to these numbers.
+    Delivered(Seqs),
 }
 
 /// An entry has no bytes.
@@ -208,6 +217,9 @@ impl Kind {
             Kind::Told(_) => 9,
             Kind::Command(_) => 10,
             Kind::Seqs(_) => 11,
+            Kind::Cut(_) => 12,
+            Kind::Cuts(_) => 13,
+            Kind::Delivered(_) => 14,
         }
     }
 
@@ -221,7 +233,15 @@ impl Kind {
             | Kind::Told(text)
             | Kind::Command(text) => out.extend(text.as_bytes()),
             Kind::Bytes(bytes) | Kind::Written(bytes) => out.extend(bytes),
-            Kind::Seqs(seqs) => {
+            Kind::Cut(cut) => serde_json::to_writer(out, cut)?,
+            Kind::Cuts(cuts) => {
+                for (board, (seq, wall)) in cuts {
+                    out.extend(board.0.to_le_bytes());
+                    out.extend(seq.to_le_bytes());
+                    out.extend(wall.as_millisecond().to_le_bytes());
+                }
+            }
+            Kind::Seqs(seqs) | Kind::Delivered(seqs) => {
                 for (board, seq) in seqs {
                     out.extend(board.0.to_le_bytes());
                     out.extend(seq.to_le_bytes());
@@ -248,9 +268,23 @@ impl Kind {
             9 => Kind::Told(text()?),
             10 => Kind::Command(text()?),
             11 => Kind::Seqs(read_seqs(payload)?),
+            12 => Kind::Cut(serde_json::from_slice(payload).ok()?),
+            13 => Kind::Cuts(read_cuts(payload)?),
+            14 => Kind::Delivered(read_seqs(payload)?),
             _ => return None,
         })
     }
+}
+
+fn read_cuts(mut payload: &[u8]) -> Option<Cuts> {
+    let mut cuts = Cuts::new();
+    while !payload.is_empty() {
+        let board = BoardNo(u16::from_le_bytes(take(&mut payload)?));
+        let seq = u64::from_le_bytes(take(&mut payload)?);
+        let wall = i64::from_le_bytes(take(&mut payload)?);
+        cuts.insert(board, (seq, Timestamp::from_millisecond(wall).ok()?));
+    }
+    Some(cuts)
 }
 
 fn read_seqs(mut payload: &[u8]) -> Option<Seqs> {

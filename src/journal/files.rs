@@ -57,44 +57,7 @@ fn number(path: &Path) -> Option<u64> {
     stem.rsplit_once('-')?.1.parse().ok()
 }
 
-/// The last sequence number of each board in a folder. Reads only as far back as the newest segment
-/// whose head is whole, for that one tells what was before it.
-///
-/// # Errors
-///
-/// When the folder or a segment cannot be read.
-pub fn last_seqs(dir: &Path) -> Result<Seqs, FileError> {
-    let mut last = Seqs::new();
-    for path in segments(dir)?.into_iter().rev() {
-        let mut headed = false;
-        for found in read(&path)? {
-            match found {
-                Found::Entry(entry) => match entry.kind {
-                    Kind::Seqs(seqs) => {
-                        headed = true;
-                        raise(&mut last, &seqs);
-                    }
-                    _ => raise(&mut last, &Seqs::from([(entry.board, entry.seq)])),
-                },
-                Found::Unread { .. } | Found::Damaged { .. } | Found::Torn { .. } => {}
-            }
-        }
-        if headed {
-            break;
-        }
-    }
-    Ok(last)
-}
-
-/// Takes the higher of both for each board.
-pub(super) fn raise(last: &mut Seqs, seqs: &Seqs) {
-    for (&board, &seq) in seqs {
-        let known = last.entry(board).or_default();
-        *known = seq.max(*known);
-    }
-}
-
-fn read(path: &Path) -> Result<Reader<Vec<u8>>, FileError> {
+pub(super) fn read(path: &Path) -> Result<Reader<Vec<u8>>, FileError> {
     match fs::read(path) {
         Ok(bytes) => Ok(Reader::new(bytes)),
         Err(source) => Err(FileError {
@@ -136,7 +99,7 @@ impl History {
         let Found::Entry(entry) = found else {
             return true;
         };
-        if matches!(entry.kind, Kind::Seqs(_))
+        if matches!(entry.kind, Kind::Seqs(_) | Kind::Cuts(_))
             || self
                 .last
                 .get(&entry.board)

@@ -18,26 +18,30 @@
 //! never tried again: what was not safe is written once more, to a new segment.
 //!
 //! **Segments** are `atalaya-<time>-<n>.atj`: [`MAGIC`], then records (their bytes: [`Entry`]), the
-//! first of which is [`Kind::Seqs`]. `n` gives the order, not the time, for a small computer without
+//! first of which are [`Kind::Seqs`] and [`Kind::Cuts`]. `n` gives the order, not the time, for a small computer without
 //! a battery may wake up in 1970. A segment is never touched again once another is begun.
 
 mod entry;
 mod files;
 mod inbytes;
+mod past;
 mod queue;
 mod reader;
+mod recover;
 mod replay;
 mod segment;
 mod stub;
 mod told;
 mod writer;
 
-pub use entry::{DAEMON, DecodeError, EncodeError, Entry, Kind, MAX_PAYLOAD, Seqs};
-pub use files::{FileError, History, last_seqs, segments};
+pub use entry::{Cuts, DAEMON, DecodeError, EncodeError, Entry, Kind, MAX_PAYLOAD, Seqs};
+pub use files::{FileError, History, segments};
 pub use inbytes::{InbytesError, read_inbytes};
+pub use past::Past;
 pub use queue::{Flushed, NotOnDisk};
 pub use reader::{Found, MAGIC, Reader};
-pub use replay::{Replay, Replayed};
+pub use recover::recover;
+pub use replay::{Rebuilt, Replay, Replayed, Undelivered};
 pub use stub::{Journal, JournalThread, OpenError};
 pub use told::told;
 pub use writer::{Health, Limits};

@@ -13,7 +13,10 @@ use std::{
 use jiff::Timestamp;
 use tokio::sync::oneshot;
 
-use super::entry::{EncodeError, Entry, Seqs};
+use super::{
+    entry::{EncodeError, Entry},
+    past::Past,
+};
 
 /// Records that go to disk together.
 #[derive(Debug, Default)]
@@ -24,8 +27,8 @@ pub(super) struct Batch {
     pub entries: u64,
     /// Wall clock of the first.
     pub wall: Option<Timestamp>,
-    /// The last sequence numbers among them.
-    pub seqs: Seqs,
+    /// How far they go.
+    pub past: Past,
     /// Who waits for them.
     waiters: Vec<oneshot::Sender<()>>,
 }
@@ -123,7 +126,7 @@ impl Queue {
         }
         batch.entries += 1;
         batch.wall.get_or_insert(entry.wall);
-        batch.seqs.insert(entry.board, entry.seq);
+        batch.past.note(entry);
         drop(state);
         self.changed.notify_one();
         Ok(())

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use jiff::Timestamp;
 
 use super::{
-    entry::{Entry, Kind},
+    entry::{Entry, Kind, Seqs},
     told::told,
 };
 use crate::{
@@ -33,10 +33,29 @@ pub struct Replay {
     differences: Vec<String>,
 }
 
+/// A board as it stands after the last entry.
+#[derive(Debug)]
+pub struct Rebuilt {
+    /// Its monitor.
+    pub monitor: Monitor,
+    /// What it told and the broker has not acknowledged, oldest first.
+    pub undelivered: VecDeque<Undelivered>,
+}
+
+/// Something told that the broker may not have.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Undelivered {
+    /// Under this number; `None` when the daemon ended before it told.
+    pub seq: Option<u64>,
+    /// What, and when.
+    pub said: Replayed,
+}
+
 #[derive(Debug)]
 struct Board {
     monitor: Monitor,
-    said_again: VecDeque<String>,
+    said_again: VecDeque<(String, Replayed)>,
+    undelivered: VecDeque<Undelivered>,
 }
 
 impl Replay {
@@ -47,28 +66,57 @@ impl Replay {
 
     /// Plays one entry; gives what the board's monitor says to it.
     pub fn entry(&mut self, entry: &Entry) -> Vec<Replayed> {
-        let Some(input) = self.input(entry) else {
-            return Vec::new();
+        let input = match &entry.kind {
+            Kind::Opened => Input::Opened,
+            Kind::Closed { .. } => Input::Closed,
+            Kind::Absent { .. } => Input::Absent,
+            Kind::Bytes(bytes) => Input::Bytes(bytes),
+            Kind::Tick => Input::Tick,
+            Kind::Settings(settings) => {
+                let board = self.board(entry.board);
+                board.monitor.configure((**settings).clone(), entry.at);
+                return board.drain(entry);
+            }
+            // A board that is known has cut itself off at the same place.
+            Kind::Cut(cut) => {
+                let resumed = || Board::new(Monitor::resume(cut, entry.at));
+                self.boards.entry(entry.board).or_insert_with(resumed);
+                return Vec::new();
+            }
+            Kind::Told(line) => {
+                self.compare(entry, line);
+                return Vec::new();
+            }
+            Kind::Delivered(seqs) => {
+                self.delivered(seqs);
+                return Vec::new();
+            }
+            Kind::Boot { .. }
+            | Kind::Written(_)
+            | Kind::Command(_)
+            | Kind::Seqs(_)
+            | Kind::Cuts(_) => return Vec::new(),
         };
-        // A journal whose beginning is missing still tells what it can.
-        let board = self.boards.entry(entry.board).or_insert_with(|| {
-            Board::new(Settings {
-                board: entry.board.0,
-                ..Settings::default()
-            })
-        });
+        let board = self.board(entry.board);
         board.monitor.handle(input, entry.at);
-        let mut outputs = Vec::new();
-        while let Some(output) = board.monitor.poll_output() {
-            board.said_again.extend(told(&output));
-            outputs.push(Replayed {
-                board: entry.board,
-                at: entry.at,
-                wall: entry.wall,
-                output,
-            });
-        }
-        outputs
+        board.drain(entry)
+    }
+
+    /// The boards as they stand now. What they said and the journal does not hold is undelivered, too.
+    pub fn into_boards(self) -> BTreeMap<BoardNo, Rebuilt> {
+        let rebuilt = |board: Board| {
+            let untold = board.said_again.into_iter();
+            let mut undelivered = board.undelivered;
+            undelivered.extend(untold.map(|(_, said)| Undelivered { seq: None, said }));
+            Rebuilt {
+                monitor: board.monitor,
+                undelivered,
+            }
+        };
+        let boards = self.boards.into_iter();
+        boards
+            .map(|(number, board)| (number, rebuilt(board)))
+            .collect()
     }
 
     /// Plies, retractions and alerts in which the replay differs from what was told then.
@@ -76,45 +124,71 @@ impl Replay {
         &self.differences
     }
 
-    fn input<'a>(&mut self, entry: &'a Entry) -> Option<Input<'a>> {
-        Some(match &entry.kind {
-            Kind::Opened => Input::Opened,
-            Kind::Closed { .. } => Input::Closed,
-            Kind::Absent { .. } => Input::Absent,
-            Kind::Bytes(bytes) => Input::Bytes(bytes),
-            Kind::Tick => Input::Tick,
-            Kind::Settings(settings) => {
-                self.boards
-                    .insert(entry.board, Board::new((**settings).clone()));
-                return None;
-            }
-            Kind::Told(line) => {
-                self.compare(entry, line);
-                return None;
-            }
-            Kind::Boot { .. } | Kind::Written(_) | Kind::Command(_) | Kind::Seqs(_) => return None,
+    /// A journal whose beginning is missing still tells what it can.
+    fn board(&mut self, number: BoardNo) -> &mut Board {
+        self.boards.entry(number).or_insert_with(|| {
+            Board::new(Monitor::new(Settings {
+                board: number.0,
+                ..Settings::default()
+            }))
         })
     }
 
+    fn delivered(&mut self, seqs: &Seqs) {
+        for (number, last) in seqs {
+            if let Some(board) = self.boards.get_mut(number) {
+                board
+                    .undelivered
+                    .retain(|told| told.seq.is_none_or(|seq| seq > *last));
+            }
+        }
+    }
+
     fn compare(&mut self, entry: &Entry, line: &str) {
-        let board = self.boards.get_mut(&entry.board);
-        let again = board.and_then(|board| board.said_again.pop_front());
-        if again.as_deref() != Some(line) {
+        let board = self.board(entry.board);
+        let again = board.said_again.pop_front();
+        let (text, said) = again.unzip();
+        board.undelivered.extend(said.map(|said| Undelivered {
+            seq: Some(entry.seq),
+            said,
+        }));
+        if text.as_deref() != Some(line) {
             self.differences.push(format!(
                 "board {} entry {}: told {line}, now {}",
                 entry.board,
                 entry.seq,
-                again.as_deref().unwrap_or("nothing")
+                text.as_deref().unwrap_or("nothing")
             ));
         }
     }
 }
 
 impl Board {
-    fn new(settings: Settings) -> Board {
+    fn new(monitor: Monitor) -> Board {
         Board {
-            monitor: Monitor::new(settings),
+            monitor,
             said_again: VecDeque::new(),
+            undelivered: VecDeque::new(),
         }
+    }
+
+    /// All the monitor has to say to this entry.
+    fn drain(&mut self, entry: &Entry) -> Vec<Replayed> {
+        // Nobody needs to cut a journal that is there.
+        self.monitor.take_cut();
+        let mut outputs = Vec::new();
+        while let Some(output) = self.monitor.poll_output() {
+            let line = told(&output);
+            let said = Replayed {
+                board: entry.board,
+                at: entry.at,
+                wall: entry.wall,
+                output,
+            };
+            self.said_again
+                .extend(line.map(|line| (line, said.clone())));
+            outputs.push(said);
+        }
+        outputs
     }
 }

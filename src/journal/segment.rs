@@ -9,10 +9,10 @@ use std::{
 use jiff::{Timestamp, civil::Date, tz::TimeZone};
 
 use super::{
-    entry::{DAEMON, Entry, Kind, Seqs},
+    entry::{DAEMON, Entry, Kind},
+    past::Past,
     reader::MAGIC,
 };
-use crate::words::At;
 
 #[derive(Debug)]
 pub(super) struct Segment {
@@ -26,24 +26,26 @@ pub(super) struct Segment {
 }
 
 impl Segment {
-    /// Makes the file, its head and its name safe on disk. `seqs` are those before it.
+    /// Makes the file, its head and its name safe on disk. `past` is what is before it.
     pub(super) fn create(
         dir: &Path,
         number: u64,
         wall: Timestamp,
-        seqs: &Seqs,
+        past: &Past,
     ) -> io::Result<Segment> {
         let stamp = wall.strftime("%Y%m%dT%H%M%SZ");
         let path = dir.join(format!("atalaya-{stamp}-{number}.atj"));
         let mut head = MAGIC.to_vec();
-        let entry = Entry {
-            board: DAEMON,
-            seq: 0,
-            at: At::default(),
-            wall,
-            kind: Kind::Seqs(seqs.clone()),
-        };
-        entry.encode(&mut head).map_err(io::Error::other)?;
+        for kind in [Kind::Seqs(past.seqs.clone()), Kind::Cuts(past.cuts.clone())] {
+            let entry = Entry {
+                board: DAEMON,
+                seq: 0,
+                at: past.at,
+                wall,
+                kind,
+            };
+            entry.encode(&mut head).map_err(io::Error::other)?;
+        }
         let file = OpenOptions::new()
             .append(true)
             .create_new(true)

@@ -14,6 +14,7 @@ use tokio::sync::watch;
 use super::{
     entry::Entry,
     files::{self, FileError},
+    past::Past,
     queue::{Flushed, NotOnDisk, Queue},
     writer::{Health, Limits, Writer},
 };
@@ -45,6 +46,7 @@ pub enum OpenError {
 pub struct Journal {
     queue: Arc<Queue>,
     health: watch::Receiver<Health>,
+    past: Arc<Past>,
 }
 
 impl Journal {
@@ -77,11 +79,11 @@ impl Journal {
         };
         fs::create_dir_all(dir).map_err(unwritable)?;
         let lock = lock(dir)?;
-        let seqs = files::last_seqs(dir)?;
+        let past = Past::read(dir)?;
         let newest = files::list(dir).map_err(unwritable)?.pop();
         let number = newest.map_or(0, |(number, _)| number);
         let queue = Arc::new(Queue::new(limits.queue_bytes));
-        let mut writer = Writer::new(dir, limits, Arc::clone(&queue), number, seqs);
+        let mut writer = Writer::new(dir, limits, Arc::clone(&queue), number, past.clone());
         writer.first(boot_wall).map_err(unwritable)?;
         let health = writer.health();
         let thread = thread::Builder::new()
@@ -94,6 +96,7 @@ impl Journal {
         let stub = Journal {
             queue: Arc::clone(&queue),
             health,
+            past: Arc::new(past),
         };
         let thread = JournalThread {
             queue,
@@ -113,6 +116,11 @@ impl Journal {
     /// Waits, when asked to, until all that was appended before is on disk.
     pub fn flushed(&self) -> Flushed {
         self.queue.flushed()
+    }
+
+    /// What was there when it was opened.
+    pub fn past(&self) -> &Past {
+        &self.past
     }
 
     /// How the journal is, and each change of it.

@@ -11,8 +11,7 @@ use jiff::Timestamp;
 use tokio::sync::watch;
 
 use super::{
-    entry::Seqs,
-    files::raise,
+    past::Past,
     queue::{Batch, Queue},
     segment::Segment,
 };
@@ -61,18 +60,18 @@ pub(super) struct Writer {
     segment: Option<Segment>,
     /// Of the last segment begun.
     number: u64,
-    /// The last sequence numbers on disk.
-    seqs: Seqs,
+    /// What is on disk.
+    past: Past,
 }
 
 impl Writer {
-    /// `number` is that of the newest segment there is, `seqs` what is on disk already.
+    /// `number` is that of the newest segment there is, `past` what is on disk already.
     pub(super) fn new(
         dir: &Path,
         limits: Limits,
         queue: Arc<Queue>,
         number: u64,
-        seqs: Seqs,
+        past: Past,
     ) -> Writer {
         Writer {
             dir: dir.to_owned(),
@@ -81,7 +80,7 @@ impl Writer {
             health: watch::Sender::default(),
             segment: None,
             number,
-            seqs,
+            past,
         }
     }
 
@@ -144,14 +143,14 @@ impl Writer {
             return Err(error);
         }
         self.segment = Some(segment);
-        raise(&mut self.seqs, &batch.seqs);
+        self.past.append(&batch.past);
         Ok(())
     }
 
     /// A number is used once, even when the file could not be made: it may be there all the same.
     fn begin(&mut self, wall: Timestamp) -> io::Result<Segment> {
         self.number += 1;
-        Segment::create(&self.dir, self.number, wall, &self.seqs)
+        Segment::create(&self.dir, self.number, wall, &self.past)
     }
 
     fn failed(&self, error: &io::Error) {

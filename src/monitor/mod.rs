@@ -3,11 +3,13 @@
 //! After every [`Monitor::handle`] drain [`Monitor::poll_output`], then call `handle` with
 //! [`Input::Tick`] at [`Monitor::wake_at`]. Early and extra ticks are harmless.
 
+mod cut;
 mod output;
 mod pipeline;
 mod settings;
 mod talk;
 
+pub use cut::Cut;
 pub use output::{
     BoardState, ClockView, FinalPly, LinkReport, LinkState, Output, Phase, Retraction,
 };

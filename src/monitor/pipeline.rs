@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use shakmaty::{Bitboard, CastlingMode, Setup};
 
 use super::{
+    cut::Cut,
     output::{BoardState, ClockView, FinalPly, LinkReport, LinkState, Output, Phase, Retraction},
     settings::Settings,
     talk::Talk,
@@ -13,7 +14,7 @@ use crate::{
     board::{ClockChange, ClockFacts, ClockSide, ClockWatch, Sensors},
     dgt::{ClockMessage, Frames, Message},
     game::{Case, Event, Game, Ground, History, Limits, Recorded, Stage, pgn},
-    incident::{Alert, Book, ClockAt, Level, Status, Window, alert_id},
+    incident::{Alert, AlertChange, Book, ClockAt, Level, Status, Window, alert_id},
     laws::{self, Certainty, Code, Finding, Past, Regime, Stand, Turn},
     words::{At, GameId},
 };
@@ -58,6 +59,11 @@ pub struct Monitor {
     talk: Talk,
     link: LinkReport,
     games: u32,
+    /// The newest full board, as long as all messages since agree with it.
+    agreed: Option<Box<[u8; 64]>>,
+    /// The running game has been cut off from what was before.
+    was_cut: bool,
+    cut: Option<Box<Cut>>,
     turn_began: ClockAt,
     last: Option<FinalPly>,
     /// The ply whose findings a stuck sensor may have made up, and since when they are told.
@@ -73,25 +79,12 @@ impl Monitor {
     /// A board nothing is known of. A regime that is not known counts as standard.
     pub fn new(settings: Settings) -> Monitor {
         let mode = CastlingMode::from_chess960(settings.chess960);
-        let clock = match settings.clock.as_str() {
-            "white-left" => ClockSide::WhiteLeft,
-            "white-right" => ClockSide::WhiteRight,
-            "none" => ClockSide::None,
-            _ => ClockSide::Auto,
-        };
-        let limits = Limits {
-            grace_ms: settings.press_grace_ms,
-            confirm_ms: settings.confirm_ms,
-            settle_ms: settings.settle_ms,
-            gesture_ms: settings.gesture_ms,
-            ..Limits::default()
-        };
         Monitor {
             regime: settings.regime.parse().unwrap_or(Regime::Standard),
             frames: Frames::new(),
             sensors: Sensors::default(),
-            clock: ClockWatch::new(clock),
-            game: Game::new(mode, limits),
+            clock: ClockWatch::new(clock_side(&settings)),
+            game: Game::new(mode, limits(&settings)),
             book: Book::default(),
             talk: Talk::new(settings.dump_every_ms, settings.silent_ms),
             link: LinkReport {
@@ -102,6 +95,9 @@ impl Monitor {
                 since: At::default(),
             },
             games: 0,
+            agreed: None,
+            was_cut: false,
+            cut: None,
             turn_began: ClockAt::default(),
             last: None,
             unproved: None,
@@ -146,6 +142,7 @@ impl Monitor {
         if let Some(state) = silent {
             self.set_link(state);
         }
+        self.cut_off();
         self.tell_state(false);
     }
 
@@ -171,6 +168,106 @@ impl Monitor {
         .into_iter()
         .flatten()
         .min()
+    }
+
+    /// A board whose present game began like this.
+    pub fn resume(cut: &Cut, now: At) -> Monitor {
+        let mut monitor = Monitor::new(cut.settings.clone());
+        monitor.now = now;
+        monitor.games = cut.games;
+        if let Some(times) = &cut.clock {
+            monitor.message(Message::Clock(ClockMessage::Times(*times)));
+        }
+        if let Ok(codes) = <Box<[u8; 64]>>::try_from(cut.codes.clone()) {
+            monitor.message(Message::Dump(codes));
+        }
+        monitor.was_cut = true;
+        monitor.out.clear();
+        monitor
+    }
+
+    /// Where the journal need not be read before, when that moved: see [`Cut`].
+    pub fn take_cut(&mut self) -> Option<Box<Cut>> {
+        self.cut.take()
+    }
+
+    /// Other settings. The running game goes on, unless they give it another name or other rules.
+    pub fn configure(&mut self, settings: Settings, now: At) {
+        self.now = self.now.max(now);
+        if settings == self.settings {
+            return;
+        }
+        if settings.same_game(&self.settings) {
+            if settings.clock != self.settings.clock {
+                self.clock = ClockWatch::new(clock_side(&settings));
+            }
+            self.game.set_limits(limits(&settings));
+            self.regime = settings.regime.parse().unwrap_or(Regime::Standard);
+            self.settings = settings;
+            if self.games > 0 {
+                self.tell_pgn();
+            }
+        } else {
+            let closed = self.book.game_over();
+            self.tell_alerts(closed);
+            let fresh = Monitor::new(settings);
+            let old = std::mem::replace(self, fresh);
+            self.now = old.now;
+            self.talk = old.talk;
+            self.link = old.link;
+            self.out = old.out;
+            self.talk.ask_board(self.now);
+            self.cut = Some(Box::new(Cut::fresh(self.settings.clone())));
+        }
+        self.stale = true;
+        self.tell_state(true);
+    }
+
+    /// All that a broker must show of this board, as after a new start.
+    pub fn standing(&self) -> Vec<Output> {
+        let mut standing = vec![
+            Output::Link(self.link.clone()),
+            Output::State(Box::new(self.state())),
+        ];
+        if self.games > 0 {
+            standing.push(self.pgn());
+        }
+        standing.extend(self.book.alerts().iter().map(|alert| Output::Alert {
+            change: AlertChange::Updated,
+            alert: Box::new(alert.clone()),
+        }));
+        standing
+    }
+
+    /// When a game stands ready, nothing of what was before it matters any more: the state is built
+    /// anew from the board and the clock alone, so that a journal can be read from here on.
+    fn cut_off(&mut self) {
+        let quiet = !self.was_cut
+            && self.frames.is_empty()
+            && self.phase() == Phase::Ready
+            && self.clock.facts().running.is_none()
+            && self.book.alerts().is_empty();
+        let Some(codes) = self.agreed.as_ref().filter(|_| quiet) else {
+            return;
+        };
+        let cut = Cut {
+            settings: self.settings.clone(),
+            games: self.games,
+            codes: codes.to_vec(),
+            clock: self.clock.last().copied(),
+        };
+        let fresh = Monitor::resume(&cut, self.now);
+        if fresh.state() != self.state() {
+            return;
+        }
+        self.sensors = fresh.sensors;
+        self.clock = fresh.clock;
+        self.game = fresh.game;
+        self.book = fresh.book;
+        self.turn_began = fresh.turn_began;
+        self.last = None;
+        self.was_cut = true;
+        self.cut = Some(Box::new(cut));
     }
 
     /// Takes a position as reached by a legal, completed move.
@@ -199,6 +296,7 @@ impl Monitor {
         let now = self.now;
         match message {
             Message::Field { square, code } => {
+                self.agreed = None;
                 if let Some(edge) = self.sensors.field(square, code, now) {
                     self.talk.board_changed(now);
                     let placement = *self.sensors.placement();
@@ -207,7 +305,10 @@ impl Monitor {
                     self.drain_game();
                 }
             }
-            Message::Dump(codes) => self.dump(&codes),
+            Message::Dump(codes) => {
+                self.dump(&codes);
+                self.agreed = Some(codes);
+            }
             Message::Clock(ClockMessage::Times(times)) => {
                 self.talk.clock_spoke(times.connected && times.running, now);
                 let change = self.clock.times(&times);
@@ -338,6 +439,7 @@ impl Monitor {
             let closed = self.book.game_over();
             self.tell_alerts(closed);
         }
+        self.was_cut = false;
         self.clock.new_game();
         self.turn_began = clock_at(self.clock.facts());
     }
@@ -492,7 +594,7 @@ impl Monitor {
         self.tell_alerts(raised.into_iter().collect());
     }
 
-    fn tell_alerts(&mut self, changes: Vec<(crate::incident::AlertChange, Alert)>) {
+    fn tell_alerts(&mut self, changes: Vec<(AlertChange, Alert)>) {
         for (change, alert) in changes {
             self.stale = true;
             self.out.push_back(Output::Alert {
@@ -503,6 +605,11 @@ impl Monitor {
     }
 
     fn tell_pgn(&mut self) {
+        let pgn = self.pgn();
+        self.out.push_back(pgn);
+    }
+
+    fn pgn(&self) -> Output {
         let s = &self.settings;
         let name = |name: &Option<String>| name.clone().unwrap_or_else(|| "?".to_owned());
         let mut tags: pgn::Tags = vec![
@@ -521,10 +628,10 @@ impl Monitor {
             Stage::Setup | Stage::Playing => "*",
         };
         let text = pgn::write(&tags, self.game.start(), self.game.record(), result);
-        self.out.push_back(Output::Pgn {
+        Output::Pgn {
             game: self.game_id(),
             pgn: text,
-        });
+        }
     }
 
     /// The game on the board; `None` before the first.
@@ -545,6 +652,7 @@ impl Monitor {
     }
 
     fn lose(&mut self, state: LinkState) {
+        self.agreed = None;
         self.talk.closed();
         self.sensors.forget();
         self.frames = Frames::new();
@@ -648,6 +756,20 @@ impl Monitor {
             doubt: self.doubted().into_iter().collect(),
             candidates: self.game.candidates(),
         }
+    }
+}
+
+fn clock_side(settings: &Settings) -> ClockSide {
+    settings.clock.parse().unwrap_or_default()
+}
+
+fn limits(settings: &Settings) -> Limits {
+    Limits {
+        grace_ms: settings.press_grace_ms,
+        confirm_ms: settings.confirm_ms,
+        settle_ms: settings.settle_ms,
+        gesture_ms: settings.gesture_ms,
+        ..Limits::default()
     }
 }
 

@@ -46,6 +46,14 @@ pub struct Settings {
     pub silent_ms: u64,
 }
 
+impl Settings {
+    /// Whether a game goes on under these settings: its name and the Laws of its start are the same.
+    pub fn same_game(&self, other: &Settings) -> bool {
+        let name = |s: &Settings| (s.board, s.venue.clone(), s.round.clone(), s.chess960);
+        name(self) == name(other)
+    }
+}
+
 impl Default for Settings {
     fn default() -> Settings {
         let limits = crate::game::Limits::default();

@@ -11,7 +11,7 @@
 )]
 
 use std::{
-    collections::{HashMap, VecDeque},
+    collections::{BTreeMap, HashMap, VecDeque},
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -32,6 +32,7 @@ use super::{
     payload::{DaemonState, Outgoing, Qos, status},
     topic::Topics,
 };
+use crate::words::BoardNo;
 
 /// Largest packet either way, bytes. A whole game's PGN is a few thousand.
 pub const MAX_PACKET: usize = 1 << 20;
@@ -73,6 +74,7 @@ pub struct Publisher {
     inbox: mpsc::UnboundedSender<Outgoing>,
     connected: watch::Receiver<bool>,
     dropped: Arc<AtomicU64>,
+    delivered: watch::Receiver<BTreeMap<BoardNo, u64>>,
 }
 
 impl Publisher {
@@ -99,6 +101,12 @@ impl Publisher {
         self.connected.clone()
     }
 
+    /// Up to which number the broker has what each board told, and each change of it: all boards
+    /// that had a receipt since the start.
+    pub fn delivered(&self) -> watch::Receiver<BTreeMap<BoardNo, u64>> {
+        self.delivered.clone()
+    }
+
     /// Messages dropped since the start: QoS 0 without a connection or room, and impossible ones.
     pub fn dropped(&self) -> u64 {
         self.dropped.load(Ordering::Relaxed)
@@ -110,10 +118,12 @@ pub fn channel(settings: ClientSettings) -> (Publisher, Actor) {
     let (inbox, messages) = mpsc::unbounded_channel();
     let (connected_now, connected) = watch::channel(false);
     let dropped = Arc::new(AtomicU64::new(0));
+    let (delivered_now, delivered) = watch::channel(BTreeMap::new());
     let actor = Actor {
         settings,
         messages,
         connected_now,
+        delivered_now,
         dropped: Arc::clone(&dropped),
         outbox: Outbox::new(),
         connections: 0,
@@ -123,6 +133,7 @@ pub fn channel(settings: ClientSettings) -> (Publisher, Actor) {
         inbox,
         connected,
         dropped,
+        delivered,
     };
     (publisher, actor)
 }
@@ -132,6 +143,7 @@ pub struct Actor {
     settings: ClientSettings,
     messages: mpsc::UnboundedReceiver<Outgoing>,
     connected_now: watch::Sender<bool>,
+    delivered_now: watch::Sender<BTreeMap<BoardNo, u64>>,
     dropped: Arc<AtomicU64>,
     outbox: Outbox,
     connections: u64,
@@ -239,6 +251,10 @@ impl Actor {
             Progress::Acked(id) => {
                 if let Some(k) = epoch.unacked.remove(&id) {
                     self.outbox.acked(k);
+                    let fresh = self.outbox.take_delivered();
+                    if !fresh.is_empty() {
+                        self.delivered_now.send_modify(|all| all.extend(fresh));
+                    }
                 }
             }
             Progress::Broken(why) => self.complain(why),

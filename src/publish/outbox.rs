@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::payload::{Outgoing, Qos};
+use crate::words::BoardNo;
 
 /// How many messages may be handed over and not acknowledged. Small enough that little is repeated
 /// after a cut, large enough that a round trip to the broker does not hold the hall back.
@@ -26,6 +27,8 @@ pub struct Outbox {
     popped: u64,
     retained: BTreeMap<String, Outgoing>,
     connected: bool,
+    /// The last receipt of each board since they were asked for.
+    delivered: BTreeMap<BoardNo, u64>,
 }
 
 impl Outbox {
@@ -74,10 +77,16 @@ impl Outbox {
         while self.handed > 0 && self.entries[0].acked {
             if let Some(entry) = self.entries.pop_front() {
                 self.forget_emptied(&entry.message);
+                self.delivered.extend(entry.message.receipt);
             }
             self.handed -= 1;
             self.popped += 1;
         }
+    }
+
+    /// The receipts since the last call: up to these numbers the broker has what each board told.
+    pub fn take_delivered(&mut self) -> BTreeMap<BoardNo, u64> {
+        std::mem::take(&mut self.delivered)
     }
 
     /// A new connection stands: everything unacknowledged is due again in order, then the whole
@@ -139,6 +148,7 @@ mod tests {
             retained,
             qos: Qos::AtLeastOnce,
             payload: text.as_bytes().to_vec(),
+            receipt: None,
         }
     }
 

@@ -33,6 +33,8 @@ pub struct Outgoing {
     pub qos: Qos,
     /// JSON; empty and retained: the topic is emptied.
     pub payload: Vec<u8>,
+    /// Under which number of which board this was told, when somebody must know that it arrived.
+    pub receipt: Option<(BoardNo, u64)>,
 }
 
 impl Outgoing {
@@ -44,6 +46,7 @@ impl Outgoing {
             retained: true,
             qos: Qos::AtLeastOnce,
             payload: Vec::new(),
+            receipt: None,
         }
     }
 }
@@ -239,6 +242,7 @@ fn event(topic: String, payload: &impl Serialize) -> Outgoing {
         retained: false,
         qos: Qos::AtLeastOnce,
         payload,
+        receipt: None,
     }
 }
 

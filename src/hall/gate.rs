@@ -1,0 +1,51 @@
+//! Nothing is told to the world that the disk does not hold: a crash between the two would make the
+//! daemon tell it otherwise afterwards. While the disk fails, watching goes before remembering.
+
+use std::time::Duration;
+
+use tokio::{sync::mpsc, task::JoinHandle, time::timeout};
+
+use crate::{
+    journal::{Flushed, Journal},
+    publish::{Publisher, payload::Outgoing},
+};
+
+/// A disk that needs longer than this is not waited for; the journal tells its fault itself.
+const PATIENCE: Duration = Duration::from_millis(200);
+
+/// Messages on their way out, in order. Copies share one way.
+#[derive(Clone)]
+pub struct Gate {
+    waiting: mpsc::UnboundedSender<(Option<Flushed>, Vec<Outgoing>)>,
+}
+
+impl Gate {
+    /// Opens the way; its task ends with the last copy, when all is handed over.
+    pub fn open(journal: &Journal, publisher: Publisher) -> (Gate, JoinHandle<()>) {
+        let (waiting, mut messages) = mpsc::unbounded_channel::<(Option<Flushed>, Vec<Outgoing>)>();
+        let health = journal.health();
+        let task = tokio::spawn(async move {
+            while let Some((flushed, messages)) = messages.recv().await {
+                if let Some(flushed) = flushed
+                    && health.borrow().fault.is_none()
+                {
+                    // Late or stopped: told all the same.
+                    let _ = timeout(PATIENCE, flushed.wait()).await;
+                }
+                publisher.send(messages);
+            }
+        });
+        (Gate { waiting }, task)
+    }
+
+    /// Sends messages that nothing hangs on, behind those that wait.
+    pub fn send(&self, messages: Vec<Outgoing>) {
+        // The task ends only after the last sender.
+        let _ = self.waiting.send((None, messages));
+    }
+
+    /// Sends messages once all that was journalled before is on disk.
+    pub fn send_when_safe(&self, journal: &Journal, messages: Vec<Outgoing>) {
+        let _ = self.waiting.send((Some(journal.flushed()), messages));
+    }
+}

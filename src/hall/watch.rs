@@ -147,6 +147,10 @@ impl Watch {
         // A broker that was away, or is new, has nothing of it.
         let standing = watch.monitor.standing();
         watch.seq += 1;
+        for output in &standing {
+            let relay = &watch.desk.relay;
+            relay.tell(watch.board, output, &watch.monitor, at);
+        }
         let messages = standing.iter().flat_map(|output| {
             let all = watch.messages(output, at, watch.desk.clock.wall(), watch.seq);
             all.into_iter().filter(|message| message.retained)
@@ -218,9 +222,7 @@ impl Watch {
                 None => self.seq += 1,
             }
             log(self.board, &output);
-            self.desk
-                .relay
-                .tell(self.board, &output, &self.monitor, at);
+            self.desk.relay.tell(self.board, &output, &self.monitor, at);
             out.extend(self.messages(&output, at, self.desk.clock.wall(), self.seq));
             if let Some(onlooker) = &self.desk.onlooker {
                 let board = self.board;

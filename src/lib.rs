@@ -16,6 +16,7 @@
 //! | [`journal`] | the log of truth: append, and play again |
 //! | [`publish`] | MQTT: the contract, the outbox, the client, the embedded broker |
 //! | [`relay`] | the games go out: files, polled address, LiveChess, Lichess |
+//! | [`web`] | the arbiters' page, a consumer of the contract |
 //! | [`scenario`] | scenario files through the monitor |
 //! | [`simulate`] | virtual boards that speak the protocol |
 //! | [`hall`] | settings, pairings, clocks, ports: the wiring |
@@ -37,4 +38,5 @@ pub mod publish;
 pub mod relay;
 pub mod scenario;
 pub mod simulate;
+pub mod web;
 pub mod words;

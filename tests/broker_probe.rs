@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use atalaya::publish::{Broker, BrokerSettings, User};
+use atalaya::publish::{Broker, BrokerSettings, Password, Speaks, Topics, User};
 use rumqttc::{
     AsyncClient, ConnectReturnCode, ConnectionError, Event, EventLoop, LastWill, MqttOptions,
     Packet, QoS,
@@ -34,8 +34,10 @@ async fn the_embedded_broker_passes() {
         websocket: None,
         users: vec![User {
             name: NAME.to_owned(),
-            password: PASSWORD.to_owned(),
+            password: Password::Clear(PASSWORD.to_owned()),
+            speaks: Speaks::Everything,
         }],
+        topics: topics(),
     })
     .await
     .expect("broker starts");
@@ -62,6 +64,7 @@ async fn the_embedded_broker_serves_browsers_on_one_path() {
         listen: any,
         websocket: Some(any),
         users: Vec::new(),
+        topics: topics(),
     })
     .await
     .expect("broker starts");
@@ -83,10 +86,15 @@ async fn a_taken_port_is_an_error_that_names_it() {
         listen: addr,
         websocket: None,
         users: Vec::new(),
+        topics: topics(),
     })
     .await;
     let error = started.err().expect("the port is taken").to_string();
     assert!(error.contains(&addr.to_string()), "{error}");
+}
+
+fn topics() -> Topics {
+    Topics::new("atalaya", "hall-1").expect("topics")
 }
 
 /// The first line of the answer to a WebSocket upgrade.

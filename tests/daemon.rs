@@ -6,6 +6,7 @@ mod support;
 
 use std::{
     fs,
+    io::Write,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     thread,
@@ -105,6 +106,22 @@ fn moves(pgn: &str) -> Vec<String> {
     words.map(str::to_owned).collect()
 }
 
+fn say(port: u16, topic: &str, payload: &str) {
+    let Some(publish) = support::program("mosquitto_pub") else {
+        return;
+    };
+    let port = port.to_string();
+    let mut child = Command::new(publish)
+        .args(["-p", &port, "-q", "1", "-t", topic, "-s"])
+        .stdin(Stdio::piped())
+        .spawn()
+        .expect("mosquitto_pub starts");
+    let mut pipe = child.stdin.take().expect("piped");
+    pipe.write_all(payload.as_bytes()).expect("it listens");
+    drop(pipe);
+    assert!(child.wait().expect("it ends").success());
+}
+
 #[test]
 fn an_illegal_move_reaches_a_phone_and_comes_again_from_the_journal() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -194,6 +211,52 @@ fn an_illegal_move_reaches_a_phone_and_comes_again_from_the_journal() {
         assert_eq!(latest(&format!("board/{number}/state"))["board"], number);
     }
 
+    // An arbiter's word: counted once, answered twice, and in the journal.
+    let certain = raised.iter().find(|(_, alert)| {
+        alert["certainty"] == "certain" && alert["counts"] == true && alert["level"] == "urgent"
+    });
+    let (_, alert) = certain.expect("one of them is sure");
+    let (id, board) = (alert["id"].as_str().expect("an id"), &alert["board"]);
+    let command = format!(r#"{{"transaction":"t1","alert":"{id}"}}"#);
+    for _ in 0..2 {
+        say(port, "atalaya/v1/test/cmd/ana/confirm", &command);
+    }
+    say(
+        port,
+        "atalaya/v1/test/cmd/ana/dismiss",
+        r#"{"transaction":"t2"}"#,
+    );
+    say(port, "atalaya/v1/test/cmd/ana/claim", &"x".repeat(1 << 20));
+    let replies = |seen: &[support::Seen]| -> Vec<Value> {
+        let replies = seen
+            .iter()
+            .filter(|seen| seen.topic.ends_with("/reply/ana"));
+        replies.map(support::Seen::json).collect()
+    };
+    assert!(phone.wait(Duration::from_secs(5), |seen| replies(seen).len() >= 4));
+    let mut words: Vec<String> = replies(&phone.seen)
+        .iter()
+        .map(|reply| format!("{} {}", reply["transaction"], reply["code"]))
+        .collect();
+    words.sort();
+    let expected = [
+        r#""t1" null"#,
+        r#""t1" null"#,
+        r#""t2" "malformed""#,
+        r#"null "too-long""#,
+    ];
+    assert_eq!(words, expected);
+    let side = alert["side"].as_str().expect("a side").to_owned();
+    let counted = |seen: &[support::Seen]| {
+        let topic = format!("atalaya/v1/test/board/{board}/state");
+        let state = seen.iter().rev().find(|seen| seen.topic == topic);
+        state.is_some_and(|state| state.json()["offences"][&side] == 1)
+    };
+    assert!(
+        phone.wait(Duration::from_secs(5), counted),
+        "it counts once"
+    );
+
     // A clean stop, told to everybody.
     let pid = daemon.0.id().to_string();
     let killed = Command::new("kill").arg("-TERM").arg(&pid).status();
@@ -240,4 +303,5 @@ fn an_illegal_move_reaches_a_phone_and_comes_again_from_the_journal() {
         assert!(text.contains(id), "{id} does not come again");
     }
     assert!(text.contains("\"kind\":\"ply\""));
+    assert!(text.contains("\"status\":\"confirmed\""));
 }

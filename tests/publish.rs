@@ -5,12 +5,12 @@ mod support;
 use std::{collections::BTreeSet, net::SocketAddr, time::Duration};
 
 use atalaya::{
-    incident::{Alert, AlertChange, ClockAt, Level, Remedy, Status, Window},
+    incident::{Alert, AlertChange, Care, ClockAt, Level, Remedy, Status, Window},
     laws::{Certainty, Code, Edition, Finding},
     monitor::{BoardState, ClockView, FinalPly, LinkReport, LinkState, Output, Phase},
     publish::{
-        Broker, BrokerSettings, ClientSettings, Context, Outgoing, Publisher, Topics, User,
-        channel, messages,
+        Broker, BrokerSettings, ClientSettings, Context, Outgoing, Password, Publisher, Speaks,
+        StatusWords, Topics, User, channel, messages,
     },
     words::{At, BoardNo, GameId, Side},
 };
@@ -219,7 +219,8 @@ async fn the_daemon_logs_in_and_survives_a_refusal() {
     let mut settings = settings(any_port());
     settings.users.push(User {
         name: "atalaya".to_owned(),
-        password: "torre-7".to_owned(),
+        password: Password::Clear("torre-7".to_owned()),
+        speaks: Speaks::Everything,
     });
     let broker = Broker::start(settings).await.expect("broker starts");
     let login = |password: &str| Some(("atalaya".to_owned(), password.to_owned()));
@@ -277,8 +278,11 @@ impl Daemon {
             client_id: "atalaya-hall-1".to_owned(),
             login,
             keep_alive: Duration::from_secs(1),
-            topics: topics.clone(),
-            boot: "b00t".to_owned(),
+            status: Some(StatusWords {
+                topics: topics.clone(),
+                boot: "b00t".to_owned(),
+            }),
+            hear: None,
         });
         let stop = CancellationToken::new();
         let actor = tokio::spawn(actor.run(stop.clone()));
@@ -397,6 +401,7 @@ fn settings(listen: SocketAddr) -> BrokerSettings {
         listen,
         websocket: None,
         users: Vec::new(),
+        topics: Topics::new("atalaya", "hall-1").expect("topics"),
     }
 }
 
@@ -473,7 +478,9 @@ fn alert() -> Alert {
             add_s: Some((Side::Black, 120)),
             remove_increment_s: None,
             touch_move: vec![shakmaty::Square::G1],
+            outcome: None,
         },
+        care: Care::default(),
     }
 }
 

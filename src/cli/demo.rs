@@ -6,6 +6,7 @@ mod view;
 
 use std::{
     io::{IsTerminal, stdout},
+    net::Ipv4Addr,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -88,10 +89,18 @@ pub async fn run(args: Args) -> Result<(), Failure> {
     until_linked(&options.links, args.boards).await;
     let hall = start(settings.clone(), clock, onlooker).await?;
     let (host, port) = hall.broker();
+    let page = hall
+        .page()
+        .map(|page| format!("The arbiters' page:  http://{page}/\n"));
     print(format!(
-        "Atalaya watches {} virtual boards, {} times as fast as life (seed {}).\n\
+        "Atalaya watches {} virtual boards, {} times as fast as life (seed {}).\n{}\
          Look in from another terminal:  mosquitto_sub -h {host} -p {port} -v -t '{}/v1/{}/#'\n\n",
-        args.boards, args.speed, options.seed, settings.mqtt.root, settings.venue.id,
+        args.boards,
+        args.speed,
+        options.seed,
+        page.unwrap_or_default(),
+        settings.mqtt.root,
+        settings.venue.id,
     ));
     let mut subscriber = Subscriber::connect(host, port, &settings);
     let mut view = View::new(args.boards, stdout().is_terminal());
@@ -130,17 +139,18 @@ pub async fn run(args: Args) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Address 1883 may belong to a broker of this machine; then any free one will do.
+/// Ports 1883 and 8080 may be taken on this machine; then any free ones will do.
 async fn start(
     mut settings: Settings,
     clock: Clock,
     onlooker: mpsc::UnboundedSender<crate::hall::Told>,
 ) -> Result<Hall, Failure> {
     match Hall::start(&settings, clock, Some(onlooker.clone())).await {
-        Err(ServeError::Broker(why)) => {
+        Err(why @ (ServeError::Broker(_) | ServeError::Web(_))) => {
             tracing::info!(%why, "taking a free port instead");
             settings.broker.listen.set_port(0);
             settings.broker.websocket = None;
+            settings.web.listen = Some((Ipv4Addr::LOCALHOST, 0).into());
             Ok(Hall::start(&settings, clock, Some(onlooker)).await?)
         }
         started => Ok(started?),
@@ -169,6 +179,9 @@ fn settings(args: &Args, scratch: &Path) -> Settings {
         ..Settings::default()
     };
     settings.journal.dir = scratch.join("journal");
+    // People are not as fast as the players: what waits for them is told in seconds of theirs.
+    settings.timing.escalate_s = Some((30.0 * args.speed) as u64);
+    settings.timing.claim_s = (300.0 * args.speed) as u64;
     settings
 }
 

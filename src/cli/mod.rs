@@ -13,6 +13,8 @@ pub mod run;
 pub mod scenario;
 mod signals;
 pub mod simulate;
+pub mod user;
+pub mod web;
 
 use std::{io::Write, path::PathBuf};
 
@@ -59,6 +61,10 @@ pub enum Command {
     Reset(reset::Args),
     /// Explains a code of the catalogue: the rule, its articles, what the arbiter does
     Explain(explain::Args),
+    /// The arbiters' page alone
+    Web(web::Args),
+    /// Writes one user for the file of users
+    User(user::Args),
     /// Writes completions for a shell
     Completions(completions::Args),
 }
@@ -79,6 +85,8 @@ impl Cli {
             Command::Check(args) => check::run(args),
             Command::Reset(args) => reset::run(args).await,
             Command::Explain(args) => explain::run(args),
+            Command::Web(args) => web::run(args).await,
+            Command::User(args) => user::run(args),
             Command::Completions(args) => completions::run(args),
         }
     }

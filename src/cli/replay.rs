@@ -201,7 +201,7 @@ fn in_words(one: &Replayed) -> Option<String> {
             let (title, _) = describe(&alert.finding, Lang::En, Edition::E2023);
             let mark = match change {
                 AlertChange::Raised => "ALERT",
-                AlertChange::Updated | AlertChange::Resolved => "alert",
+                _ => "alert",
             };
             format!(
                 "{mark} {:?}: {}: {title}  [{}]",

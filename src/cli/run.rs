@@ -20,9 +20,9 @@ pub struct Args {
 impl From<ServeError> for Failure {
     fn from(error: ServeError) -> Failure {
         match error {
-            ServeError::Broker(_) | ServeError::Relay(RelayError::Listen { .. }) => {
-                Failure::Device(error.to_string())
-            }
+            ServeError::Broker(_)
+            | ServeError::Web(_)
+            | ServeError::Relay(RelayError::Listen { .. }) => Failure::Device(error.to_string()),
             _ => Failure::Usage(error.to_string()),
         }
     }
@@ -44,6 +44,7 @@ pub async fn run(args: Args) -> Result<(), Failure> {
     tracing::info!(
         version = env!("CARGO_PKG_VERSION"),
         broker = %format_args!("{host}:{port}"),
+        page = hall.page().map(tracing::field::display),
         venue = settings.venue.id,
         boards = settings.boards.len(),
         "on watch"

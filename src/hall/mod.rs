@@ -2,6 +2,7 @@
 
 mod gate;
 mod now;
+mod orders;
 pub mod pairings;
 pub mod probe;
 mod relays;
@@ -12,6 +13,6 @@ mod watch;
 pub use now::Clock;
 pub use pairings::{Pairing, Pairings, PairingsError};
 pub use relays::{RelayDesk, RelayError, target, token_file};
-pub use serve::{Hall, ServeError};
+pub use serve::{Hall, Login, ServeError, login, serve_page};
 pub use settings::{Settings, SettingsError, Sources};
 pub use watch::{Desk, Left, Post, Told, watch};

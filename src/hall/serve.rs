@@ -1,6 +1,6 @@
 //! The daemon: broker, client, journal and one watch per board, from start to stop.
 
-use std::{collections::BTreeMap, path::PathBuf, time::Duration};
+use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf, time::Duration};
 
 use tokio::{
     sync::{mpsc, watch as latest},
@@ -12,23 +12,26 @@ use tokio_util::sync::CancellationToken;
 use super::{
     Clock, Settings,
     gate::Gate,
+    orders::{Orders, Switchboard},
     pairings::{Pairings, PairingsError},
     probe,
     relays::{RelayError, Relays},
-    settings::BrokerAddress,
+    settings::{BrokerAddress, Mqtt},
     watch::{Desk, Left, Post, Told, watch},
 };
 use crate::{
+    incident::VERBS,
     journal::{
         DAEMON, Entry, FileError, Journal, JournalThread, Kind, OpenError, Rebuilt, Seqs, recover,
     },
     link::Address,
     monitor,
     publish::{
-        Actor, Broker, BrokerError, BrokerSettings, ClientSettings, Publisher, TopicError, Topics,
-        channel,
+        Actor, Broker, BrokerError, BrokerSettings, ClientSettings, Hear, Heard, Password,
+        Publisher, Speaks, StatusWords, TopicError, Topics, User, channel,
         payload::{Info, info},
     },
+    web::{Users, UsersError, Web, WebError, WebSettings, random_password},
     words::BoardNo,
 };
 
@@ -39,6 +42,8 @@ const LOOK_FOR_BOARDS: Duration = Duration::from_secs(3);
 
 /// Receipts that come in this time are journalled together.
 const RECEIPTS_GATHER: Duration = Duration::from_millis(20);
+/// The daemon's name at its own broker; no user can have it, for `*` is no letter.
+const DAEMON_USER: &str = "*daemon*";
 
 /// A board answers within a second; a slow USB hub takes another.
 const PROBE_PATIENCE: Duration = Duration::from_secs(3);
@@ -61,6 +66,12 @@ pub enum ServeError {
     /// The pairings.
     #[error("event.pairings: {0}")]
     Pairings(#[from] PairingsError),
+    /// The page.
+    #[error("[web]: {0}")]
+    Web(#[from] WebError),
+    /// The users of the page.
+    #[error("web.users: {0}")]
+    Users(#[from] UsersError),
     /// The password file.
     #[error("mqtt.password_file: {path}: {source}")]
     Password {
@@ -90,6 +101,7 @@ pub struct Hall {
     journal_thread: JournalThread,
     stop_boards: CancellationToken,
     stop_actor: CancellationToken,
+    web: Option<Web>,
 }
 
 impl Hall {
@@ -115,9 +127,10 @@ impl Hall {
         };
         let (journal, journal_thread) = Journal::open(&settings.journal.dir, clock.wall())?;
         let (clock, mut past) = past(&settings.journal.dir, &journal, clock).await?;
-        let (broker, client) = broker(settings).await?;
+        let (broker, client, login) = broker(settings, &topics).await?;
         let boot = boot_name(&clock);
-        let (publisher, actor) = self::client(settings, &client, &topics, &boot)?;
+        let (ear, heard) = mpsc::unbounded_channel();
+        let (publisher, actor) = self::client(&client, login.clone(), &topics, &boot, ear);
         let stop_actor = CancellationToken::new();
         let actor = tokio::spawn(actor.run(stop_actor.clone()));
         let mut diary = Diary {
@@ -153,9 +166,11 @@ impl Hall {
             journal: journal.clone(),
             relay,
             onlooker,
+            switchboard: Switchboard::default(),
         };
         let stop_boards = CancellationToken::new();
         let mut boards = JoinSet::new();
+        boards.spawn(Orders::new(desk.clone()).run(heard, stop_boards.clone()));
         for board in &settings.boards {
             let own = monitor_settings(settings, &pairings, board.number, board.clock.as_str());
             let left = past.take(BoardNo(board.number));
@@ -178,8 +193,13 @@ impl Hall {
             let (settings, stop) = (settings.clone(), stop_boards.clone());
             boards.spawn(watch_all_ports(settings, pairings, desk, past, stop));
         }
+        let web = match settings.web.listen {
+            Some(listen) => Some(serve_page(settings, client.clone(), login, listen).await?),
+            None => None,
+        };
         Ok(Hall {
             relays,
+            web,
             broker,
             client,
             boards,
@@ -198,8 +218,16 @@ impl Hall {
         (&self.client.0, self.client.1)
     }
 
-    /// Stops in order: boards, client, journal, broker. Nothing that was seen is lost.
+    /// Where the page is served.
+    pub fn page(&self) -> Option<SocketAddr> {
+        self.web.as_ref().map(Web::addr)
+    }
+
+    /// Stops in order: page, boards, client, journal, broker. Nothing that was seen is lost.
     pub async fn stop(mut self) {
+        if let Some(web) = self.web.take() {
+            web.stop().await;
+        }
         self.stop_boards.cancel();
         while self.boards.join_next().await.is_some() {}
         self.relays.stop().await;
@@ -394,6 +422,8 @@ fn monitor_settings(
         regime: event.regime.name().to_owned(),
         chess960: event.variant == super::settings::Variant::Chess960,
         clock: clock.to_owned(),
+        escalate_ms: 1000 * settings.timing.escalate_seconds(event.regime),
+        claim_ms: 1000 * settings.timing.claim_s,
         press_grace_ms: settings.timing.press_grace_ms,
         confirm_ms: settings.timing.confirm_ms,
         settle_ms: settings.timing.settle_ms,
@@ -402,54 +432,126 @@ fn monitor_settings(
     }
 }
 
-async fn broker(settings: &Settings) -> Result<(Option<Broker>, (String, u16)), ServeError> {
-    match &settings.mqtt.broker {
-        BrokerAddress::Embedded => {
-            let broker = Broker::start(BrokerSettings {
-                listen: settings.broker.listen,
-                websocket: settings.broker.websocket,
-                users: Vec::new(),
-            })
-            .await?;
-            let mut address = broker.addr();
-            if address.ip().is_unspecified() {
-                address.set_ip(std::net::Ipv4Addr::LOCALHOST.into());
-            }
-            let client = (address.ip().to_string(), address.port());
-            Ok((Some(broker), client))
-        }
-        BrokerAddress::Remote { tls: true, .. } => Err(ServeError::Tls),
-        BrokerAddress::Remote { host, port, .. } => Ok((None, (host.clone(), *port))),
+/// The broker, if it is our own; where it is reached, and how the daemon gets in.
+async fn broker(
+    settings: &Settings,
+    topics: &Topics,
+) -> Result<(Option<Broker>, (String, u16), Option<Login>), ServeError> {
+    let (host, port) = match &settings.mqtt.broker {
+        BrokerAddress::Embedded => return own_broker(settings, topics).await,
+        BrokerAddress::Remote { tls: true, .. } => return Err(ServeError::Tls),
+        BrokerAddress::Remote { host, port, .. } => (host.clone(), *port),
+    };
+    Ok((None, (host, port), login(&settings.mqtt)?))
+}
+
+/// Our own broker lets the users of the page in, each for its own commands; and the daemon, which
+/// speaks for all, under a password of this run.
+async fn own_broker(
+    settings: &Settings,
+    topics: &Topics,
+) -> Result<(Option<Broker>, (String, u16), Option<Login>), ServeError> {
+    let known = users(settings)?;
+    let login = known
+        .is_some()
+        .then(|| (DAEMON_USER.to_owned(), random_password()));
+    let mut users = Vec::new();
+    for user in known.into_iter().flat_map(|known| known.users) {
+        let verbs = VERBS.iter().filter(|verb| user.role.may(verb)).copied();
+        users.push(User {
+            speaks: Speaks::Commands(verbs.collect()),
+            name: user.name,
+            password: Password::Hash(user.password),
+        });
     }
+    if let Some((name, password)) = &login {
+        users.push(User {
+            name: name.clone(),
+            password: Password::Clear(password.clone()),
+            speaks: Speaks::Everything,
+        });
+    }
+    let broker = Broker::start(BrokerSettings {
+        listen: settings.broker.listen,
+        websocket: settings.broker.websocket,
+        users,
+        topics: topics.clone(),
+    })
+    .await?;
+    let mut address = broker.addr();
+    if address.ip().is_unspecified() {
+        address.set_ip(std::net::Ipv4Addr::LOCALHOST.into());
+    }
+    let client = (address.ip().to_string(), address.port());
+    Ok((Some(broker), client, login))
 }
 
 fn client(
-    settings: &Settings,
     (host, port): &(String, u16),
+    login: Option<Login>,
     topics: &Topics,
     boot: &str,
-) -> Result<(Publisher, Actor), ServeError> {
-    let mqtt = &settings.mqtt;
-    let login = match (&mqtt.username, &mqtt.password_file) {
-        (Some(user), Some(path)) => {
-            let text = std::fs::read_to_string(path).map_err(|source| ServeError::Password {
-                path: path.clone(),
-                source,
-            })?;
-            let password = text.lines().next().unwrap_or_default().to_owned();
-            Some((user.clone(), password))
-        }
-        _ => None,
-    };
-    Ok(channel(ClientSettings {
+    ear: mpsc::UnboundedSender<Heard>,
+) -> (Publisher, Actor) {
+    channel(ClientSettings {
         host: host.clone(),
         port: *port,
         client_id: format!("atalaya-{}", topics.venue()),
         login,
         keep_alive: KEEP_ALIVE,
-        topics: topics.clone(),
-        boot: boot.to_owned(),
-    }))
+        status: Some(StatusWords {
+            topics: topics.clone(),
+            boot: boot.to_owned(),
+        }),
+        hear: Some(Hear {
+            filters: vec![topics.commands()],
+            ear,
+        }),
+    })
+}
+
+/// Serves the page of a daemon's venue, from the broker it publishes to.
+///
+/// # Errors
+/// When the users do not read, or the address is taken.
+pub async fn serve_page(
+    settings: &Settings,
+    broker: (String, u16),
+    login: Option<Login>,
+    listen: SocketAddr,
+) -> Result<Web, ServeError> {
+    Ok(Web::start(WebSettings {
+        listen,
+        broker,
+        login,
+        topics: Topics::new(&settings.mqtt.root, &settings.venue.id)?,
+        users: users(settings)?,
+        language: settings.event.language.code(),
+    })
+    .await?)
+}
+
+fn users(settings: &Settings) -> Result<Option<Users>, ServeError> {
+    Ok(settings.web.users.as_deref().map(Users::read).transpose()?)
+}
+
+/// User name and password.
+pub type Login = (String, String);
+
+/// User name and password at the venue's broker, if it asks for any.
+///
+/// # Errors
+/// When the password file does not read.
+pub fn login(mqtt: &Mqtt) -> Result<Option<Login>, ServeError> {
+    let (Some(user), Some(path)) = (&mqtt.username, &mqtt.password_file) else {
+        return Ok(None);
+    };
+    let text = std::fs::read_to_string(path).map_err(|source| ServeError::Password {
+        path: path.clone(),
+        source,
+    })?;
+    let password = text.lines().next().unwrap_or_default().to_owned();
+    Ok(Some((user.clone(), password)))
 }
 
 /// Short, and new at each start as long as the wall clock moves.

@@ -4,8 +4,9 @@ use jiff::Timestamp;
 use tokio::{sync::mpsc, time::sleep_until};
 use tokio_util::sync::CancellationToken;
 
-use super::{Clock, RelayDesk, gate::Gate};
+use super::{Clock, RelayDesk, gate::Gate, orders::Switchboard};
 use crate::{
+    incident::Order,
     journal::{Entry, Journal, Kind, Rebuilt, Replayed, Undelivered, told},
     laws::Edition,
     link::{self, Address, LinkEvent},
@@ -56,6 +57,8 @@ pub struct Desk {
     pub journal: Journal,
     /// The ways out for the games.
     pub relay: RelayDesk,
+    /// Where the commands of arbiters find the boards.
+    pub switchboard: Switchboard,
     /// Who looks over the shoulder, if anybody.
     pub onlooker: Option<mpsc::UnboundedSender<Told>>,
 }
@@ -75,6 +78,7 @@ pub struct Told {
 pub async fn watch(post: Post, desk: Desk, left: Left, stop: CancellationToken) {
     let (events_in, mut events) = mpsc::channel(WAITING);
     let (commands, commands_out) = mpsc::channel(WAITING);
+    let mut orders = desk.switchboard.connect(BoardNo(post.settings.board));
     let link = tokio::spawn(link::run(
         post.address,
         events_in,
@@ -91,6 +95,7 @@ pub async fn watch(post: Post, desk: Desk, left: Left, stop: CancellationToken) 
                 Some(event) => watch.take(event),
                 None => break,
             },
+            Some(order) = orders.recv() => watch.order(&order),
             () = async { match wake {
                 Some(at) => sleep_until(at).await,
                 None => std::future::pending().await,
@@ -150,6 +155,7 @@ impl Watch {
         for output in &standing {
             let relay = &watch.desk.relay;
             relay.tell(watch.board, output, &watch.monitor, at);
+            watch.desk.switchboard.note(output);
         }
         let messages = standing.iter().flat_map(|output| {
             let all = watch.messages(output, at, watch.desk.clock.wall(), watch.seq);
@@ -197,6 +203,17 @@ impl Watch {
         self.handle(input, at);
     }
 
+    fn order(&mut self, order: &Order) {
+        let at = self.desk.clock.at();
+        tracing::info!(board = %self.board, user = order.user, verb = ?order.verb, "command");
+        match serde_json::to_string(order) {
+            Ok(text) => self.note(Kind::Command(text), at),
+            // An order that was read from JSON always turns into it again.
+            Err(why) => tracing::error!(%why, "a command that is not in the journal"),
+        }
+        self.handle(Input::Order(order), at);
+    }
+
     fn tick(&mut self) {
         let at = self.desk.clock.at();
         self.note(Kind::Tick, at);
@@ -223,6 +240,7 @@ impl Watch {
             }
             log(self.board, &output);
             self.desk.relay.tell(self.board, &output, &self.monitor, at);
+            self.desk.switchboard.note(&output);
             out.extend(self.messages(&output, at, self.desk.clock.wall(), self.seq));
             if let Some(onlooker) = &self.desk.onlooker {
                 let board = self.board;

@@ -1,6 +1,6 @@
 //! One alert as the arbiters see it (design.md 4.2), before it is put into words and JSON.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     laws::Finding,
@@ -25,7 +25,13 @@ pub enum Level {
 pub enum Status {
     /// Raised, nobody has it.
     Open,
-    /// The board shows it put right.
+    /// An arbiter is on the way.
+    Claimed,
+    /// An arbiter says it was so; it counts if its rule does.
+    Confirmed,
+    /// An arbiter says it was nothing.
+    Dismissed,
+    /// The board shows it put right, or an arbiter says so.
     Corrected,
     /// The opponent replied (or the game ended) and nobody acted.
     Stands,
@@ -76,6 +82,66 @@ pub struct Remedy {
     pub remove_increment_s: Option<u32>,
     /// Squares of the men the touch-move rule binds afterwards.
     pub touch_move: Vec<shakmaty::Square>,
+    /// How the game ends if this is confirmed as the second offence that counts (7.5.5).
+    pub outcome: Option<Outcome>,
+}
+
+/// The end of a game by a second offence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// Lost by the offender.
+    Lost,
+    /// Drawn: the opponent cannot mate by any series of legal moves.
+    Drawn,
+    /// Nobody has proved yet whether the opponent can mate.
+    Unknown,
+}
+
+/// Why an arbiter says that an alert was nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reason {
+    /// The board misread its men.
+    Sensors,
+    /// The men stood so, but no rule was broken.
+    NoBreach,
+    /// Men were adjusted, knocked over or analysed with.
+    NotPlayed,
+    /// Another alert of the same move was confirmed or dismissed.
+    SameMove,
+    /// Something else: see the notes.
+    Other,
+}
+
+/// Something an arbiter wrote to an alert.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    /// Who.
+    pub by: String,
+    /// What.
+    pub text: String,
+    /// When.
+    pub at: At,
+}
+
+/// What the arbiters did about an alert.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Care {
+    /// Who is on the way.
+    pub claimed_by: Option<String>,
+    /// When the claim runs out.
+    pub expires: Option<At>,
+    /// Nobody claimed it in time: it is everybody's now.
+    pub escalated: bool,
+    /// The board showed the men put right.
+    pub restored: bool,
+    /// Who confirmed, dismissed or resolved it.
+    pub decided_by: Option<String>,
+    /// Why it was dismissed.
+    pub reason: Option<Reason>,
+    /// What they wrote, oldest first.
+    pub notes: Vec<Note>,
 }
 
 /// One thing an arbiter must look at.
@@ -115,6 +181,8 @@ pub struct Alert {
     pub offences: (u8, u8),
     /// What to do.
     pub remedy: Remedy,
+    /// What the arbiters did about it.
+    pub care: Care,
 }
 
 /// What happened to an alert.
@@ -125,6 +193,12 @@ pub enum AlertChange {
     Raised,
     /// Some field changed.
     Updated,
+    /// An arbiter is on the way.
+    Claimed,
+    /// An arbiter confirmed it.
+    Confirmed,
+    /// An arbiter dismissed it.
+    Dismissed,
     /// It came to its end: see the status.
     Resolved,
 }

@@ -9,6 +9,7 @@ use super::{
     told::told,
 };
 use crate::{
+    incident::Order,
     monitor::{Input, Monitor, Output, Settings},
     words::{At, BoardNo},
 };
@@ -66,12 +67,21 @@ impl Replay {
 
     /// Plays one entry; gives what the board's monitor says to it.
     pub fn entry(&mut self, entry: &Entry) -> Vec<Replayed> {
+        let order;
         let input = match &entry.kind {
             Kind::Opened => Input::Opened,
             Kind::Closed { .. } => Input::Closed,
             Kind::Absent { .. } => Input::Absent,
             Kind::Bytes(bytes) => Input::Bytes(bytes),
             Kind::Tick => Input::Tick,
+            Kind::Command(text) => {
+                // What was no command then is none now.
+                let Ok(read) = serde_json::from_str::<Order>(text) else {
+                    return Vec::new();
+                };
+                order = read;
+                Input::Order(&order)
+            }
             Kind::Settings(settings) => {
                 let board = self.board(entry.board);
                 board.monitor.configure((**settings).clone(), entry.at);
@@ -91,11 +101,9 @@ impl Replay {
                 self.delivered(seqs);
                 return Vec::new();
             }
-            Kind::Boot { .. }
-            | Kind::Written(_)
-            | Kind::Command(_)
-            | Kind::Seqs(_)
-            | Kind::Cuts(_) => return Vec::new(),
+            Kind::Boot { .. } | Kind::Written(_) | Kind::Seqs(_) | Kind::Cuts(_) => {
+                return Vec::new();
+            }
         };
         let board = self.board(entry.board);
         board.monitor.handle(input, entry.at);

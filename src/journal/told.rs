@@ -21,9 +21,12 @@ pub fn told(output: &Output) -> Option<String> {
             "code": alert.finding.code.as_str(), "side": side_name(alert.finding.side),
             "certainty": alert.finding.certainty, "level": alert.level,
             "status": alert.status, "ply": alert.ply, "move": alert.move_text, "fen": alert.fen,
-            "placement": alert.placement,
+            "placement": alert.placement, "offences": alert.offences,
+            "claimed_by": alert.care.claimed_by, "decided_by": alert.care.decided_by,
         }),
         Output::Write(_)
+        | Output::AlertGone(_)
+        | Output::Answer(_)
         | Output::Link(_)
         | Output::State(_)
         | Output::Clock(_)

@@ -34,6 +34,14 @@ impl FromStr for Lang {
 pub struct UnknownLang(pub String);
 
 impl Lang {
+    /// `en` or `es`.
+    pub const fn code(self) -> &'static str {
+        match self {
+            Lang::En => "en",
+            Lang::Es => "es",
+        }
+    }
+
     const fn of(self, words: Words) -> &'static str {
         match self {
             Lang::En => words.en,
@@ -122,6 +130,28 @@ pub fn describe(finding: &Finding, lang: Lang, edition: Edition) -> (String, Str
         let _ = write!(text, " {also} {}.", squares.join(", "));
     }
     (title, text)
+}
+
+/// How sure a finding is, and why.
+pub const fn surety(finding: &Finding) -> Words {
+    match (finding.certainty, finding.instead.is_some()) {
+        (Certainty::Certain, false) => Words {
+            en: "Certain: only a fault of the sensors could explain these men otherwise.",
+            es: "Cierta: solo un fallo de los sensores explicaría de otro modo estas piezas.",
+        },
+        (Certainty::Certain, true) => Words {
+            en: "Certain that a rule was broken; which one, look at the board: two fit the same men.",
+            es: "Es cierto que se infringió una regla; cuál, véalo en el tablero: dos encajan con las mismas piezas.",
+        },
+        (Certainty::Probable, _) => Words {
+            en: "Probable: the best explanation, but an innocent one exists. Look at the board first.",
+            es: "Probable: es la mejor explicación, pero hay una inocente. Mire antes el tablero.",
+        },
+        (Certainty::Hint, _) => Words {
+            en: "A hint: it fits a breach and ordinary play alike.",
+            es: "Un indicio: encaja con una infracción y también con el juego normal.",
+        },
+    }
 }
 
 /// The letter of a man in Spanish notation.

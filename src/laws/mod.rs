@@ -13,7 +13,7 @@ mod rows;
 mod turn;
 
 pub use catalogue::{Code, UnknownCode};
-pub use explain::{Lang, UnknownLang, describe, explain};
+pub use explain::{Lang, UnknownLang, describe, explain, surety};
 pub use finding::{Certainty, Finding, Instead};
 pub use hints::hints;
 pub use judge::{judge, late_placement, out_of_turn};

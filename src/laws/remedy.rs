@@ -2,11 +2,14 @@
 
 use std::str::FromStr;
 
-use shakmaty::{Color, Role};
+use shakmaty::{Chess, Color, FromSetup, Position, Role};
 use thiserror::Error;
 
 use super::{Certainty, Code, Counts, Finding, Stand, geometry};
-use crate::incident::Remedy;
+use crate::{
+    incident::{Outcome, Remedy},
+    words::Side,
+};
 
 /// Which of the penalty rules the event plays by (A.6, B.4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -102,6 +105,15 @@ pub fn remedy(
         } else {
             Vec::new()
         },
+        outcome: (proposed && offences_of_side > 0).then(|| outcome(before, !finding.side)),
+    }
+}
+
+/// 7.5.5: a second offence loses, unless the opponent cannot mate by any series of legal moves.
+fn outcome(before: &Stand, opponent: Side) -> Outcome {
+    match Chess::from_setup(before.setup.clone(), before.mode) {
+        Ok(position) if position.has_insufficient_material(opponent) => Outcome::Drawn,
+        _ => Outcome::Unknown,
     }
 }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    incident::{Alert, AlertChange, ClockAt},
+    incident::{Alert, AlertChange, Answer, ClockAt},
     words::{At, GameId, Side},
 };
 
@@ -36,6 +36,10 @@ pub enum Output {
         /// The alert as it is now.
         alert: Box<Alert>,
     },
+    /// The alert of this id is closed and aged: its retained topic is emptied.
+    AlertGone(String),
+    /// The answer to a command.
+    Answer(Answer),
 }
 
 /// A ply nobody will change any more, except an arbiter.
@@ -169,7 +173,7 @@ pub struct BoardState {
     pub clock: ClockView,
     /// `1-0`, `0-1`, `1/2-1/2`.
     pub result: Option<String>,
-    /// What says so: `mate`, `stalemate`, `kings`, `magic-piece`.
+    /// What says so: `mate`, `stalemate`, `kings`, `magic-piece`, `arbiter`.
     pub result_by: Option<&'static str>,
     /// An arbiter confirmed it.
     pub result_confirmed: bool,

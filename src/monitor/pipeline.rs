@@ -1,5 +1,7 @@
 //! The pipeline itself: bytes to messages to placements to plies to findings to alerts.
 
+mod orders;
+
 use std::collections::VecDeque;
 
 use shakmaty::{Bitboard, CastlingMode, Setup};
@@ -14,7 +16,10 @@ use crate::{
     board::{ClockChange, ClockFacts, ClockSide, ClockWatch, Sensors},
     dgt::{ClockMessage, Frames, Message},
     game::{Case, Event, Game, Ground, History, Limits, Recorded, Stage, pgn},
-    incident::{Alert, AlertChange, Book, ClockAt, Level, Status, Window, alert_id},
+    incident::{
+        Alert, AlertChange, Answers, Book, Care, ClockAt, Level, Order, Rules, Said, Status,
+        Window, alert_id,
+    },
     laws::{self, Certainty, Code, Finding, Past, Regime, Stand, Turn},
     words::{At, GameId},
 };
@@ -30,6 +35,8 @@ pub enum Input<'a> {
     Absent,
     /// The board sent these.
     Bytes(&'a [u8]),
+    /// An arbiter commands this.
+    Order(&'a Order),
     /// Time passed.
     Tick,
 }
@@ -56,6 +63,9 @@ pub struct Monitor {
     clock: ClockWatch,
     game: Game,
     book: Book,
+    answers: Answers,
+    /// The result an arbiter gave.
+    ruling: Option<String>,
     talk: Talk,
     link: LinkReport,
     games: u32,
@@ -85,7 +95,9 @@ impl Monitor {
             sensors: Sensors::default(),
             clock: ClockWatch::new(clock_side(&settings)),
             game: Game::new(mode, limits(&settings)),
-            book: Book::default(),
+            book: Book::new(rules(&settings)),
+            answers: Answers::default(),
+            ruling: None,
             talk: Talk::new(settings.dump_every_ms, settings.silent_ms),
             link: LinkReport {
                 state: LinkState::Absent,
@@ -130,11 +142,14 @@ impl Monitor {
                     self.message(message);
                 }
             }
+            Input::Order(order) => self.order(order),
             Input::Tick => {}
         }
         self.game.tick(now);
         self.drain_game();
         self.weigh_unproved();
+        let said = self.book.tick(now);
+        self.tell_alerts(said);
         let (requests, silent) = self.talk.due(now);
         for request in requests {
             self.out.push_back(Output::Write(vec![request.byte()]));
@@ -162,6 +177,7 @@ impl Monitor {
         [
             self.game.wake_at(self.now),
             self.talk.wake_at(),
+            self.book.wake_at(),
             state_due,
             proof_due,
         ]
@@ -208,7 +224,7 @@ impl Monitor {
                 self.tell_pgn();
             }
         } else {
-            let closed = self.book.game_over();
+            let closed = self.book.game_over(self.now);
             self.tell_alerts(closed);
             let fresh = Monitor::new(settings);
             let old = std::mem::replace(self, fresh);
@@ -232,7 +248,7 @@ impl Monitor {
         if self.games > 0 {
             standing.push(self.pgn());
         }
-        standing.extend(self.book.alerts().iter().map(|alert| Output::Alert {
+        standing.extend(self.book.alerts().map(|alert| Output::Alert {
             change: AlertChange::Updated,
             alert: Box::new(alert.clone()),
         }));
@@ -246,7 +262,7 @@ impl Monitor {
             && self.frames.is_empty()
             && self.phase() == Phase::Ready
             && self.clock.facts().running.is_none()
-            && self.book.alerts().is_empty();
+            && self.book.alerts().next().is_none();
         let Some(codes) = self.agreed.as_ref().filter(|_| quiet) else {
             return;
         };
@@ -408,11 +424,11 @@ impl Monitor {
                 Event::Gap(case) => self.look_at(Code::UnexplainedGap, &case),
                 Event::WrongArray(case) => self.look_at(Code::InitialPositionWrong, &case),
                 Event::Restored { ply } => {
-                    let closed = self.book.corrected(ply);
+                    let closed = self.book.corrected(ply, self.now);
                     self.tell_alerts(closed);
                 }
                 Event::Replied { ply } => {
-                    let closed = self.book.replied(ply);
+                    let closed = self.book.replied(ply, self.now);
                     self.tell_alerts(closed);
                 }
                 Event::Retracted { back_to, reason } => {
@@ -436,10 +452,11 @@ impl Monitor {
             self.games += 1;
         }
         if self.last.take().is_some() {
-            let closed = self.book.game_over();
+            let closed = self.book.game_over(self.now);
             self.tell_alerts(closed);
         }
         self.was_cut = false;
+        self.ruling = None;
         self.clock.new_game();
         self.turn_began = clock_at(self.clock.facts());
     }
@@ -589,17 +606,18 @@ impl Monitor {
             offences: (0, 0),
             remedy: laws::remedy(&finding, before, self.regime, self.settings.increment_s, 0),
             finding,
+            care: Care::default(),
         };
         let raised = self.book.raise(alert);
         self.tell_alerts(raised.into_iter().collect());
     }
 
-    fn tell_alerts(&mut self, changes: Vec<(AlertChange, Alert)>) {
-        for (change, alert) in changes {
+    fn tell_alerts(&mut self, said: Vec<Said>) {
+        for one in said {
             self.stale = true;
-            self.out.push_back(Output::Alert {
-                change,
-                alert: Box::new(alert),
+            self.out.push_back(match one {
+                Said::Changed(change, alert) => Output::Alert { change, alert },
+                Said::Gone(id) => Output::AlertGone(id),
             });
         }
     }
@@ -623,9 +641,10 @@ impl Monitor {
         if let Some(control) = &s.time_control {
             tags.push(("TimeControl", control.clone()));
         }
-        let result = match self.game.stage() {
-            Stage::Ended { score, .. } => score,
-            Stage::Setup | Stage::Playing => "*",
+        let result = match (&self.ruling, self.game.stage()) {
+            (Some(ruling), _) => ruling,
+            (None, Stage::Ended { score, .. }) => score,
+            (None, Stage::Setup | Stage::Playing) => "*",
         };
         let text = pgn::write(&tags, self.game.start(), self.game.record(), result);
         Output::Pgn {
@@ -720,6 +739,7 @@ impl Monitor {
         match game.stage() {
             _ if !self.sensors.known() => Phase::NoBoard,
             Stage::Setup => Phase::Setup,
+            _ if self.ruling.is_some() => Phase::Ended,
             Stage::Ended { .. } => Phase::Ended,
             Stage::Playing if game.record().is_empty() && game.provisional().is_empty() => {
                 Phase::Ready
@@ -731,9 +751,10 @@ impl Monitor {
     }
 
     fn state(&self) -> BoardState {
-        let (result, result_by) = match self.game.stage() {
-            Stage::Ended { score, by } => (Some(score.to_owned()), Some(by)),
-            Stage::Setup | Stage::Playing => (None, None),
+        let (result, result_by) = match (&self.ruling, self.game.stage()) {
+            (Some(ruling), _) => (Some(ruling.clone()), Some("arbiter")),
+            (None, Stage::Ended { score, by }) => (Some(score.to_owned()), Some(by)),
+            (None, Stage::Setup | Stage::Playing) => (None, None),
         };
         BoardState {
             game: self.current_game(),
@@ -749,8 +770,8 @@ impl Monitor {
             clock: self.clock_view(),
             result,
             result_by,
-            result_confirmed: false,
-            offences: (0, 0),
+            result_confirmed: self.ruling.is_some(),
+            offences: self.book.offences(),
             alerts: self.book.open_ids(),
             flipped: self.sensors.turned(),
             doubt: self.doubted().into_iter().collect(),
@@ -770,6 +791,16 @@ fn limits(settings: &Settings) -> Limits {
         settle_ms: settings.settle_ms,
         gesture_ms: settings.gesture_ms,
         ..Limits::default()
+    }
+}
+
+fn rules(settings: &Settings) -> Rules {
+    Rules {
+        regime: settings.regime.parse().unwrap_or(Regime::Standard),
+        increment_s: settings.increment_s,
+        mode: CastlingMode::from_chess960(settings.chess960),
+        escalate_ms: settings.escalate_ms,
+        claim_ms: settings.claim_ms,
     }
 }
 

@@ -36,6 +36,10 @@ pub struct Settings {
     pub press_grace_ms: u64,
     /// Quiet before a full board is asked for, ms.
     pub confirm_ms: u64,
+    /// An alert nobody claims is everybody's after so long, ms.
+    pub escalate_ms: u64,
+    /// A claim without a decision runs out after so long, ms.
+    pub claim_ms: u64,
     /// Quiet in which a placement stands without a clock, ms.
     pub settle_ms: u64,
     /// How long the kings must stand in the centre, ms.
@@ -73,6 +77,8 @@ impl Default for Settings {
             clock: "auto".to_owned(),
             press_grace_ms: limits.grace_ms,
             confirm_ms: limits.confirm_ms,
+            escalate_ms: 60_000,
+            claim_ms: 300_000,
             settle_ms: limits.settle_ms,
             gesture_ms: limits.gesture_ms,
             dump_every_ms: 10_000,

@@ -1,16 +1,26 @@
 //! The broker in process (mqtt5), so that a club needs to install nothing. The only file that knows
 //! that crate: a venue with its own Mosquitto never starts it.
 
-use std::{net::SocketAddr, sync::Arc, time::Duration};
+use std::{
+    collections::HashMap,
+    future::{Future, ready},
+    net::SocketAddr,
+    pin::Pin,
+    sync::Arc,
+    time::Duration,
+};
 
-use mqtt5::broker::{
-    BrokerConfig, BrokerShutdownHandle, MqttBroker, PasswordAuthProvider, StorageBackendType,
-    StorageConfig, config::WebSocketConfig,
+use mqtt5::{
+    broker::{
+        AuthProvider, BrokerConfig, BrokerShutdownHandle, MqttBroker, PasswordAuthProvider,
+        StorageBackendType, StorageConfig, auth::AuthResult, config::WebSocketConfig,
+    },
+    packet::connect::ConnectPacket,
 };
 use thiserror::Error;
 use tokio::{task::JoinHandle, time::timeout};
 
-use super::client::MAX_PACKET;
+use super::{client::MAX_PACKET, topic::Topics};
 
 /// Connections at once: arbiters' devices, relays and the daemon itself, with room to spare.
 const MAX_CLIENTS: usize = 512;
@@ -52,8 +62,28 @@ pub enum BrokerError {
 pub struct User {
     /// Name, also a topic segment of the commands.
     pub name: String,
-    /// Password in clear; hashed before it is kept.
-    pub password: String,
+    /// The password.
+    pub password: Password,
+    /// What it may publish; everybody may subscribe to everything.
+    pub speaks: Speaks,
+}
+
+/// A user's password.
+#[derive(Clone)]
+pub enum Password {
+    /// In clear; hashed before it is kept.
+    Clear(String),
+    /// argon2 hash.
+    Hash(String),
+}
+
+/// What a user may publish.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Speaks {
+    /// Any topic: the daemon and the page's server.
+    Everything,
+    /// Commands under the user's own name, of these verbs.
+    Commands(Vec<&'static str>),
 }
 
 /// Where the broker listens and whom it lets in.
@@ -65,6 +95,58 @@ pub struct BrokerSettings {
     pub websocket: Option<SocketAddr>,
     /// Who may connect; empty: everybody.
     pub users: Vec<User>,
+    /// The venue, for the topics of commands.
+    pub topics: Topics,
+}
+
+/// Passwords, and what each user may publish: so that a command's topic proves who spoke.
+struct Gate {
+    passwords: PasswordAuthProvider,
+    speaks: HashMap<String, Speaks>,
+    topics: Topics,
+}
+
+impl Gate {
+    fn may_publish(&self, user: Option<&str>, topic: &str) -> bool {
+        let Some((user, speaks)) = user.and_then(|user| Some((user, self.speaks.get(user)?)))
+        else {
+            return false;
+        };
+        match speaks {
+            Speaks::Everything => true,
+            Speaks::Commands(verbs) => self.topics.command(topic).is_some_and(|(name, verb)| {
+                name == user && (verbs.contains(&verb) || verb == "ack")
+            }),
+        }
+    }
+}
+
+impl AuthProvider for Gate {
+    fn authenticate<'a>(
+        &'a self,
+        connect: &'a ConnectPacket,
+        from: SocketAddr,
+    ) -> Pin<Box<dyn Future<Output = mqtt5::Result<AuthResult>> + Send + 'a>> {
+        self.passwords.authenticate(connect, from)
+    }
+
+    fn authorize_publish<'a>(
+        &'a self,
+        _client: &str,
+        user: Option<&'a str>,
+        topic: &'a str,
+    ) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>> {
+        Box::pin(ready(self.may_publish(user, topic)))
+    }
+
+    fn authorize_subscribe<'a>(
+        &'a self,
+        _client: &str,
+        user: Option<&'a str>,
+        _filter: &'a str,
+    ) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>> {
+        Box::pin(ready(user.is_some()))
+    }
 }
 
 /// A running broker. Dropping it stops it too, without waiting.
@@ -84,12 +166,17 @@ impl Broker {
     pub async fn start(settings: BrokerSettings) -> Result<Broker, BrokerError> {
         let users = PasswordAuthProvider::new();
         for user in &settings.users {
-            users
-                .add_user(user.name.clone(), &user.password)
-                .map_err(|source| BrokerError::Password {
-                    user: user.name.clone(),
-                    source,
-                })?;
+            match &user.password {
+                Password::Hash(hash) => users.add_user_with_hash(user.name.clone(), hash.clone()),
+                Password::Clear(password) => {
+                    users
+                        .add_user(user.name.clone(), password)
+                        .map_err(|source| BrokerError::Password {
+                            user: user.name.clone(),
+                            source,
+                        })?
+                }
+            }
         }
         let mut broker = MqttBroker::with_config(config(&settings))
             .await
@@ -101,7 +188,14 @@ impl Broker {
             // bound, but nobody is let in before `run`: the anonymous default never serves. The
             // crate's own rate limiter goes with it, and should: it locks out whole addresses, and
             // in a hall all devices may come from one
-            broker = broker.with_auth_provider(Arc::new(users));
+            let speaks = settings.users.iter();
+            broker = broker.with_auth_provider(Arc::new(Gate {
+                passwords: users,
+                speaks: speaks
+                    .map(|user| (user.name.clone(), user.speaks.clone()))
+                    .collect(),
+                topics: settings.topics.clone(),
+            }));
         }
         let addr = broker.local_addr().ok_or(BrokerError::NotReady)?;
         let websocket = broker.ws_local_addr();

@@ -19,7 +19,7 @@ use std::{
     time::Duration,
 };
 
-use rumqttc::{AsyncClient, Event, EventLoop, LastWill, MqttOptions, Packet, QoS};
+use rumqttc::{AsyncClient, Event, EventLoop, LastWill, MqttOptions, Packet, QoS, SubscribeFilter};
 use tokio::{
     sync::{mpsc, watch},
     task::JoinHandle,
@@ -36,6 +36,9 @@ use crate::words::BoardNo;
 
 /// Largest packet either way, bytes. A whole game's PGN is a few thousand.
 pub const MAX_PACKET: usize = 1 << 20;
+/// Largest packet we read, bytes. Above what any broker should let through (our own takes half of it):
+/// a longer one cuts the connection, and a command that is only too long is to be refused in words.
+const MAX_HEARD: usize = 4 << 20;
 /// Fixed header, topic length and packet id of a PUBLISH, generously.
 const PACKET_OVERHEAD: usize = 16;
 /// Room in the crate's channel: the window, and as many QoS 0 messages again as a busy hall gives in
@@ -62,10 +65,46 @@ pub struct ClientSettings {
     pub login: Option<(String, String)>,
     /// Half the time after which a silent broker is given up; whole seconds, at least 1.
     pub keep_alive: Duration,
-    /// The venue, for the status topic.
+    /// Who says online and offline; only the daemon does.
+    pub status: Option<StatusWords>,
+    /// What is listened to.
+    pub hear: Option<Hear>,
+}
+
+/// What the status topic needs.
+#[derive(Clone)]
+pub struct StatusWords {
+    /// The venue.
     pub topics: Topics,
     /// Names this run of the daemon.
     pub boot: String,
+}
+
+/// Topics subscribed to on each connection, and who hears them.
+#[derive(Clone)]
+pub struct Hear {
+    /// Topic filters.
+    pub filters: Vec<String>,
+    /// Gets all that comes.
+    pub ear: mpsc::UnboundedSender<Heard>,
+}
+
+/// News from the broker.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Heard {
+    /// The connection stands; all that is retained comes now.
+    Connected,
+    /// The connection is gone.
+    Lost,
+    /// A message.
+    Message {
+        /// Its topic.
+        topic: String,
+        /// Its bytes.
+        payload: Vec<u8>,
+        /// The broker had kept it.
+        retained: bool,
+    },
 }
 
 /// The stub: hands messages to the actor, from anywhere, without waiting.
@@ -169,7 +208,9 @@ impl Actor {
                 self.say_stopped(&mut epoch).await;
             }
             self.outbox.disconnected();
-            self.connected_now.send_replace(false);
+            if self.connected_now.send_replace(false) {
+                self.tell(Heard::Lost);
+            }
             if matches!(end, End::Stop) {
                 return;
             }
@@ -240,6 +281,10 @@ impl Actor {
                 let online = self.status(DaemonState::Online);
                 self.outbox.connected(online);
                 self.connected_now.send_replace(true);
+                self.tell(Heard::Connected);
+                if let Some(hear) = &self.settings.hear {
+                    epoch.subscribe(&hear.filters);
+                }
                 tracing::info!(
                     host = self.settings.host,
                     port = self.settings.port,
@@ -247,6 +292,7 @@ impl Actor {
                     "connected to the broker"
                 );
             }
+            Progress::Heard(heard) => self.tell(heard),
             Progress::Sent(id) => epoch.pair(id),
             Progress::Acked(id) => {
                 if let Some(k) = epoch.unacked.remove(&id) {
@@ -281,8 +327,9 @@ impl Actor {
         if !*self.connected_now.borrow() {
             return;
         }
-        let stopped = self.status(DaemonState::Stopped);
-        self.outbox.append(stopped);
+        if let Some(stopped) = self.status(DaemonState::Stopped) {
+            self.outbox.append(stopped);
+        }
         self.fill(epoch);
         let deadline = Instant::now() + STOP_PATIENCE;
         while !self.outbox.is_empty() {
@@ -307,10 +354,17 @@ impl Actor {
         }
     }
 
-    fn status(&self, state: DaemonState) -> Outgoing {
-        let ClientSettings { topics, boot, .. } = &self.settings;
+    fn status(&self, state: DaemonState) -> Option<Outgoing> {
+        let StatusWords { topics, boot } = self.settings.status.as_ref()?;
         let now = jiff::Timestamp::now();
-        status(topics, boot, self.connections, now, state)
+        Some(status(topics, boot, self.connections, now, state))
+    }
+
+    fn tell(&self, heard: Heard) {
+        if let Some(hear) = &self.settings.hear {
+            // Who has gone does not listen any more.
+            let _ = hear.ear.send(heard);
+        }
     }
 
     fn options(&self) -> MqttOptions {
@@ -320,17 +374,18 @@ impl Actor {
             .set_keep_alive(settings.keep_alive.max(Duration::from_secs(1)))
             .set_clean_session(true)
             .set_inflight(INFLIGHT)
-            .set_max_packet_size(MAX_PACKET, MAX_PACKET);
+            .set_max_packet_size(MAX_HEARD, MAX_PACKET);
         if let Some((name, password)) = &settings.login {
             options.set_credentials(name, password);
         }
-        let will = self.status(DaemonState::Offline);
-        options.set_last_will(LastWill::new(
-            will.topic,
-            will.payload,
-            QoS::AtLeastOnce,
-            will.retained,
-        ));
+        if let Some(will) = self.status(DaemonState::Offline) {
+            options.set_last_will(LastWill::new(
+                will.topic,
+                will.payload,
+                QoS::AtLeastOnce,
+                will.retained,
+            ));
+        }
         options
     }
 
@@ -352,6 +407,8 @@ impl Actor {
 enum Progress {
     /// CONNACK.
     Connected,
+    /// A message for us.
+    Heard(Heard),
     /// A QoS 1 PUBLISH left with this packet id.
     Sent(u16),
     /// PUBACK for this packet id.
@@ -407,6 +464,16 @@ impl Epoch {
             .is_ok()
     }
 
+    fn subscribe(&self, filters: &[String]) {
+        let filters = filters
+            .iter()
+            .map(|filter| SubscribeFilter::new(filter.clone(), QoS::AtLeastOnce));
+        // The channel is as good as empty right after the CONNACK.
+        if self.client.try_subscribe_many(filters).is_err() {
+            tracing::error!("the client takes no subscription");
+        }
+    }
+
     fn note_handed(&mut self) {
         self.unsent.push_back(self.handed);
         self.handed += 1;
@@ -432,6 +499,11 @@ async fn poll(mut event_loop: EventLoop, report: mpsc::UnboundedSender<Progress>
     loop {
         let progress = match event_loop.poll().await {
             Ok(Event::Incoming(Packet::ConnAck(_))) => Progress::Connected,
+            Ok(Event::Incoming(Packet::Publish(message))) => Progress::Heard(Heard::Message {
+                topic: message.topic,
+                payload: message.payload.to_vec(),
+                retained: message.retain,
+            }),
             Ok(Event::Incoming(Packet::PubAck(ack))) => Progress::Acked(ack.pkid),
             // packet id 0 is QoS 0, which nobody acknowledges
             Ok(Event::Outgoing(rumqttc::Outgoing::Publish(id))) if id != 0 => Progress::Sent(id),

@@ -7,8 +7,8 @@ pub mod payload;
 mod schema;
 pub mod topic;
 
-pub use broker::{Broker, BrokerError, BrokerSettings, User};
-pub use client::{Actor, ClientSettings, Publisher, channel};
+pub use broker::{Broker, BrokerError, BrokerSettings, Password, Speaks, User};
+pub use client::{Actor, ClientSettings, Hear, Heard, Publisher, StatusWords, channel};
 pub use outbox::Outbox;
-pub use payload::{Context, Outgoing, Qos, messages};
+pub use payload::{Context, Outgoing, Qos, answer, messages};
 pub use topic::{TopicError, Topics};

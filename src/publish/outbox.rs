@@ -90,16 +90,18 @@ impl Outbox {
     }
 
     /// A new connection stands: everything unacknowledged is due again in order, then the whole
-    /// retained tree, then `online` last. Retained messages still in the list give way to the tree,
+    /// retained tree, then `online` last, if we are who says so. Retained messages still in the list give way to the tree,
     /// so that no topic steps back to an older payload.
-    pub fn connected(&mut self, online: Outgoing) {
+    pub fn connected(&mut self, online: Option<Outgoing>) {
         self.disconnected();
         self.connected = true;
         let tree: Vec<_> = self.retained.values().cloned().collect();
         for message in tree {
             self.append(message);
         }
-        self.append(online);
+        if let Some(online) = online {
+            self.append(online);
+        }
     }
 
     /// The connection is gone: nothing counts as handed over any more.
@@ -173,7 +175,7 @@ mod tests {
             outbox.push(message("m", &n.to_string(), false));
         }
         assert!(outbox.next_to_hand_over().is_none(), "no connection yet");
-        outbox.connected(online());
+        outbox.connected(Some(online()));
         assert_eq!(hand_over(&mut outbox).len(), WINDOW);
         outbox.acked(0);
         assert_eq!(hand_over(&mut outbox), ["16"]);
@@ -183,7 +185,7 @@ mod tests {
     #[test]
     fn acks_out_of_order_and_strange_ones_do_no_harm() {
         let mut outbox = Outbox::new();
-        outbox.connected(online());
+        outbox.connected(Some(online()));
         for text in ["a", "b", "c"] {
             outbox.push(message("m", text, false));
         }
@@ -202,7 +204,7 @@ mod tests {
     #[test]
     fn a_new_connection_repeats_the_unacknowledged_then_the_tree_then_says_online() {
         let mut outbox = Outbox::new();
-        outbox.connected(online());
+        outbox.connected(Some(online()));
         outbox.push(message("m", "one", false));
         outbox.push(message("state", "old", true));
         outbox.push(message("m", "two", false));
@@ -213,7 +215,7 @@ mod tests {
         outbox.disconnected();
         outbox.push(message("link", "up", true));
         outbox.push(message("m", "three", false));
-        outbox.connected(online());
+        outbox.connected(Some(online()));
         assert_eq!(
             hand_over(&mut outbox),
             ["two", "three", "up", "new", "online"]
@@ -225,12 +227,12 @@ mod tests {
         let mut outbox = Outbox::new();
         outbox.push(message("alert", "x", true));
         outbox.push(message("alert", "", true));
-        outbox.connected(online());
+        outbox.connected(Some(online()));
         assert_eq!(hand_over(&mut outbox), ["", "online"]);
-        outbox.connected(online());
+        outbox.connected(Some(online()));
         assert_eq!(hand_over(&mut outbox), ["", "online"]);
         outbox.acked(0);
-        outbox.connected(online());
+        outbox.connected(Some(online()));
         assert_eq!(hand_over(&mut outbox), ["online"]);
     }
 }

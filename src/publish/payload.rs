@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::{schema, topic::Topics};
 use crate::{
+    incident::{Answer, Refusal},
     laws::Edition,
     monitor::Output,
     words::{At, BoardNo, GameId},
@@ -89,9 +90,11 @@ impl<'a> Context<'a> {
     }
 
     /// The wall-clock label of a moment on the monotonic clock.
-    fn label_of(&self, at: At) -> String {
-        let ms = i64::try_from(self.now.ms_since(at)).unwrap_or(i64::MAX);
-        let moment = self.ts.as_millisecond().saturating_sub(ms);
+    pub(super) fn label_of(&self, at: At) -> String {
+        let ms = |ms| i64::try_from(ms).unwrap_or(i64::MAX);
+        let moment = self.ts.as_millisecond();
+        let moment = moment.saturating_sub(ms(self.now.ms_since(at)));
+        let moment = moment.saturating_add(ms(at.ms_since(self.now)));
         label(Timestamp::from_millisecond(moment).unwrap_or(Timestamp::UNIX_EPOCH))
     }
 }
@@ -158,6 +161,8 @@ pub fn messages(output: &Output, ctx: &Context<'_>) -> Vec<Outgoing> {
                 pgn,
             },
         )],
+        Output::AlertGone(id) => vec![Outgoing::emptied(topics.alert(id))],
+        Output::Answer(given) => vec![answer(topics, ctx.boot, ctx.seq, ctx.ts, given)],
         Output::Alert { change, alert } => {
             let object = schema::AlertObject::new(ctx, head.clone(), alert);
             let told = schema::AlertEvent {
@@ -171,6 +176,25 @@ pub fn messages(output: &Output, ctx: &Context<'_>) -> Vec<Outgoing> {
             ]
         }
     }
+}
+
+/// The answer to a command. A user whose name no topic can bear gets none that arrives.
+pub fn answer(topics: &Topics, boot: &str, seq: u64, ts: Timestamp, given: &Answer) -> Outgoing {
+    let head = schema::Head {
+        v: SCHEMA,
+        boot,
+        seq,
+        ts: label(ts),
+    };
+    let refusal = given.outcome.as_ref().err();
+    let reply = schema::Reply {
+        head,
+        transaction: given.transaction.as_deref(),
+        status: if refusal.is_none() { "ok" } else { "error" },
+        error: refusal.map(ToString::to_string),
+        code: refusal.map(Refusal::word),
+    };
+    event(topics.reply(&given.user), &reply)
 }
 
 /// The state of the daemon as its status topic says it.
@@ -253,8 +277,8 @@ mod tests {
 
     use super::*;
     use crate::{
-        incident::{Alert, AlertChange, ClockAt, Level, Remedy, Status, Window},
-        laws::{Certainty, Code, Finding, Instead, Lang, describe},
+        incident::{Alert, AlertChange, Care, ClockAt, Level, Remedy, Status, Window},
+        laws::{Certainty, Code, Finding, Instead, Lang, Words, describe, surety},
         monitor::{ClockView, FinalPly, LinkReport, LinkState, Retraction},
         words::Side,
     };
@@ -380,11 +404,15 @@ mod tests {
                 add_s: Some((Side::Black, 120)),
                 remove_increment_s: Some(30),
                 touch_move: vec![Square::G1],
+                outcome: None,
             },
+            care: Care::default(),
         };
         let words = |lang| describe(&alert.finding, lang, Edition::E2023);
         let (en, es) = (words(Lang::En), words(Lang::Es));
-        let articles = Code::KingLeftInCheck.row().articles(Edition::E2023);
+        let (row, sure) = (Code::KingLeftInCheck.row(), surety(&alert.finding));
+        let both = |words: Words| json!({"en": words.en, "es": words.es});
+        let articles = row.articles(Edition::E2023);
         assert!(articles.contains(&"3.9.2"), "{articles:?}");
         let output = Output::Alert {
             change: AlertChange::Raised,
@@ -398,9 +426,7 @@ mod tests {
         assert!(kept.retained);
         let then = json!({"white_s": null, "black_s": null, "running": null});
         let now = json!({"white_s": 312, "black_s": 287, "running": "black"});
-        assert_eq!(
-            *object,
-            json!({"v": 1, "boot": "b1", "seq": 7, "ts": "2026-11-29T17:03:11.482Z",
+        let mut expected = json!({"v": 1, "boot": "b1", "seq": 7, "ts": "2026-11-29T17:03:11.482Z",
                 "id": "b3-9f2c", "rev": 2, "board": 3, "game": "5.3", "round": "5",
                 "white": "W", "black": null, "code": "king-left-in-check",
                 "articles": articles, "side": "white", "certainty": "certain",
@@ -414,9 +440,16 @@ mod tests {
                     "remove_increment_s": 30, "outcome": null, "touch_move": ["g1"]},
                 "title": {"en": en.0, "es": es.0},
                 "text": {"en": en.1, "es": es.1},
-                "instead": {"code": "piece-missing-at-press", "squares": ["e1", "e2"]},
-                "claimed_by": null, "expires": null})
-        );
+                "instead": {"code": "piece-missing-at-press", "squares": ["e1", "e2"],
+                    "title": both(Code::PieceMissingAtPress.row().title)},
+                "claimed_by": null, "expires": null});
+        let care = json!({"raised": "2026-11-29T17:03:10.482Z", "pressed": "2026-11-29T17:03:10.482Z",
+                "action": both(row.action), "surety": both(sure), "counts": true,
+                "escalated": false, "restored": false, "decided_by": null, "reason": null,
+                "notes": []});
+        let all = expected.as_object_mut().expect("an object");
+        all.extend(care.as_object().expect("an object").clone());
+        assert_eq!(*object, expected);
         assert_eq!(told.topic, "atalaya/v1/hall-1/alert-event");
         assert!(!told.retained);
         assert_eq!(event["event"], "raised");

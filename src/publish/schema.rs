@@ -5,8 +5,10 @@ use shakmaty::Square;
 
 use super::payload::{Context, DaemonState, Info};
 use crate::{
-    incident::{Alert, AlertChange, ClockAt, Level, Status as AlertStatus, Window},
-    laws::{Certainty, Code, Lang, describe},
+    incident::{
+        Alert, AlertChange, ClockAt, Level, Outcome, Reason, Status as AlertStatus, Window,
+    },
+    laws::{Certainty, Code, Counts, Lang, Words, describe, surety},
     monitor::{BoardState, ClockView, FinalPly, LinkState, Phase},
     words::{BoardNo, GameId, Side, side_name},
 };
@@ -212,6 +214,19 @@ pub(super) struct Pgn<'a> {
 }
 
 #[derive(Serialize)]
+pub(super) struct Reply<'a> {
+    #[serde(flatten)]
+    pub head: Head<'a>,
+    pub transaction: Option<&'a str>,
+    /// `ok` or `error`.
+    pub status: &'static str,
+    /// Why not, for whoever wrote the client.
+    pub error: Option<String>,
+    /// The same as one word, for programs.
+    pub code: Option<&'static str>,
+}
+
+#[derive(Serialize)]
 pub(super) struct AlertEvent<'a> {
     #[serde(flatten)]
     pub head: Head<'a>,
@@ -250,12 +265,32 @@ pub(super) struct AlertObject<'a> {
     text: Bilingual,
     instead: Option<Instead>,
     claimed_by: Option<&'a str>,
-    expires: Option<&'a str>,
+    /// When the claim runs out.
+    expires: Option<String>,
+    raised: String,
+    pressed: Option<String>,
+    /// What the arbiter does, and how sure the finding is.
+    action: Bilingual,
+    surety: Bilingual,
+    /// It can count as an offence (7.5.5).
+    counts: bool,
+    escalated: bool,
+    restored: bool,
+    decided_by: Option<&'a str>,
+    reason: Option<Reason>,
+    notes: Vec<NoteObject<'a>>,
+}
+
+#[derive(Serialize)]
+struct NoteObject<'a> {
+    by: &'a str,
+    text: &'a str,
+    ts: String,
 }
 
 impl<'a> AlertObject<'a> {
     pub fn new(ctx: &Context<'a>, head: Head<'a>, alert: &'a Alert) -> AlertObject<'a> {
-        let (finding, remedy) = (&alert.finding, &alert.remedy);
+        let (finding, remedy, care) = (&alert.finding, &alert.remedy, &alert.care);
         let (title_en, text_en) = describe(finding, Lang::En, ctx.edition);
         let (title_es, text_es) = describe(finding, Lang::Es, ctx.edition);
         AlertObject {
@@ -289,7 +324,7 @@ impl<'a> AlertObject<'a> {
                 restore: remedy.restore.as_deref(),
                 add_s: AddSeconds::new(remedy.add_s),
                 remove_increment_s: remedy.remove_increment_s,
-                outcome: None,
+                outcome: remedy.outcome,
                 touch_move: names(&remedy.touch_move),
             },
             title: Bilingual {
@@ -302,10 +337,29 @@ impl<'a> AlertObject<'a> {
             },
             instead: finding.instead.as_ref().map(|instead| Instead {
                 code: instead.code,
+                title: Bilingual::of(instead.code.row().title),
                 squares: names(&instead.squares),
             }),
-            claimed_by: None,
-            expires: None,
+            claimed_by: care.claimed_by.as_deref(),
+            expires: care.expires.map(|at| ctx.label_of(at)),
+            raised: ctx.label_of(alert.raised),
+            pressed: alert.pressed.map(|at| ctx.label_of(at)),
+            action: Bilingual::of(finding.code.row().action),
+            surety: Bilingual::of(surety(finding)),
+            counts: finding.code.row().counts != Counts::No,
+            escalated: care.escalated,
+            restored: care.restored,
+            decided_by: care.decided_by.as_deref(),
+            reason: care.reason,
+            notes: care
+                .notes
+                .iter()
+                .map(|note| NoteObject {
+                    by: &note.by,
+                    text: &note.text,
+                    ts: ctx.label_of(note.at),
+                })
+                .collect(),
         }
     }
 }
@@ -314,6 +368,15 @@ impl<'a> AlertObject<'a> {
 struct Bilingual {
     en: String,
     es: String,
+}
+
+impl Bilingual {
+    fn of(words: Words) -> Bilingual {
+        Bilingual {
+            en: words.en.to_owned(),
+            es: words.es.to_owned(),
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -329,8 +392,8 @@ struct Remedy<'a> {
     restore: Option<&'a str>,
     add_s: AddSeconds,
     remove_increment_s: Option<u32>,
-    /// `lost`, `drawn` or `unknown`, once an arbiter has confirmed a second offence.
-    outcome: Option<&'a str>,
+    /// How the game ends if this is confirmed as the second offence that counts.
+    outcome: Option<Outcome>,
     touch_move: Vec<String>,
 }
 
@@ -356,6 +419,7 @@ impl AddSeconds {
 #[derive(Serialize)]
 struct Instead {
     code: Code,
+    title: Bilingual,
     squares: Vec<String>,
 }
 

@@ -99,6 +99,30 @@ impl Topics {
         self.below("alert-event")
     }
 
+    /// The filters that catch all but commands.
+    pub fn public(&self) -> Vec<String> {
+        [
+            "status",
+            "info",
+            "board/#",
+            "alert/#",
+            "alert-event",
+            "reply/#",
+        ]
+        .map(|rest| self.below(rest))
+        .to_vec()
+    }
+
+    /// What stands behind `<root>/v1/<venue>/`; `None` when it is not one of this venue's.
+    pub fn end<'a>(&self, topic: &'a str) -> Option<&'a str> {
+        topic.strip_prefix(self.below("").as_str())
+    }
+
+    /// One user's command.
+    pub fn order(&self, user: &str, verb: &str) -> String {
+        self.below(&format!("cmd/{user}/{verb}"))
+    }
+
     /// The filter that catches the commands of all users.
     pub fn commands(&self) -> String {
         self.below("cmd/+/+")

@@ -139,13 +139,17 @@ impl Day {
             }
             Output::Alert { change, alert } => match change {
                 AlertChange::Raised => self.raised.push((now, *alert)),
-                AlertChange::Updated => self.grown.push((now, *alert)),
-                AlertChange::Resolved => {
-                    debug_assert!(alert.status != Status::Open);
-                    self.ended.push(*alert);
+                AlertChange::Updated if alert.status == Status::Open => {
+                    self.grown.push((now, *alert));
                 }
+                _ if alert.status == Status::Open => {}
+                _ => self.ended.push(*alert),
             },
-            Output::Link(_) | Output::Clock(_) | Output::Pgn { .. } => {}
+            Output::Link(_)
+            | Output::Clock(_)
+            | Output::Pgn { .. }
+            | Output::AlertGone(_)
+            | Output::Answer(_) => {}
         }
     }
 }

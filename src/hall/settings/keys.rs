@@ -108,7 +108,7 @@ pub const TABLES: &[Table] = &[
         "broker",
         &[key("listen", listen), key("websocket", listen_or_none)],
     ),
-    table("web", &[key("listen", listen_or_none)]),
+    table("web", &[key("listen", listen_or_none), path("users")]),
     // no `path`: beside /etc/atalaya/atalaya.toml nobody may write
     table("journal", &[key("dir", filled)]),
     table(
@@ -118,6 +118,8 @@ pub const TABLES: &[Table] = &[
             key("confirm_ms", number::<0, MINUTE_MS>),
             key("settle_ms", number::<0, MINUTE_MS>),
             key("gesture_ms", number::<0, MINUTE_MS>),
+            key("escalate_s", number::<1, DAY_S>),
+            key("claim_s", number::<1, DAY_S>),
         ],
     ),
     tables(

@@ -215,6 +215,9 @@ impl Layers {
                 self.fault(Place::Together, &format!("mqtt.{lacking}"), what);
             }
         }
+        if let Some((key, what)) = settings.exposed() {
+            self.fault(Place::Together, key, what);
+        }
         let listens = [
             ("broker.listen", Some(settings.broker.listen)),
             ("broker.websocket", settings.broker.websocket),

@@ -48,6 +48,35 @@ pub struct Settings {
     pub relays: Vec<Relay>,
 }
 
+impl Settings {
+    /// The first key that serves others than this machine while nobody has to say who they are.
+    pub fn exposed(&self) -> Option<(&'static str, String)> {
+        if self.web.users.is_some() {
+            return None;
+        }
+        let embedded = self.mqtt.broker == BrokerAddress::Embedded;
+        let listens = [
+            (
+                "broker.listen",
+                Some(self.broker.listen).filter(|_| embedded),
+            ),
+            (
+                "broker.websocket",
+                self.broker.websocket.filter(|_| embedded),
+            ),
+            ("web.listen", self.web.listen),
+        ];
+        listens.into_iter().find_map(|(key, address)| {
+            let address = address.filter(|address| !address.ip().is_loopback())?;
+            let what = format!(
+                "{address} is reached from other machines, where anybody could then rule: name a file of \
+                 users in web.users (write its lines with `atalaya user NAME`), or listen on 127.0.0.1"
+            );
+            Some((key, what))
+        })
+    }
+}
+
 /// The place.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -144,6 +173,8 @@ pub struct Web {
     /// HTTP; `none` for no page.
     #[serde(deserialize_with = "words::listen_or_none")]
     pub listen: Option<SocketAddr>,
+    /// File of users, who then have to come in with a password.
+    pub users: Option<PathBuf>,
 }
 
 /// The log of truth.
@@ -166,6 +197,19 @@ pub struct Timing {
     pub settle_ms: u64,
     /// How long the kings must stand in the centre.
     pub gesture_ms: u64,
+    /// An alert nobody claims is everybody's after so long; by default 15 s in rapid and blitz, 60 s
+    /// in standard chess.
+    pub escalate_s: Option<u64>,
+    /// A claim without a decision runs out after so long.
+    pub claim_s: u64,
+}
+
+impl Timing {
+    /// [`Timing::escalate_s`], or what the regime asks for.
+    pub fn escalate_seconds(&self, regime: Regime) -> u64 {
+        let by_regime = if regime == Regime::Standard { 60 } else { 15 };
+        self.escalate_s.unwrap_or(by_regime)
+    }
 }
 
 /// One way out for the games.
@@ -267,6 +311,7 @@ impl Default for Web {
     fn default() -> Web {
         Web {
             listen: Some(local(8080)),
+            users: None,
         }
     }
 }
@@ -287,6 +332,8 @@ impl Default for Timing {
             confirm_ms: limits.confirm_ms,
             settle_ms: limits.settle_ms,
             gesture_ms: limits.gesture_ms,
+            escalate_s: None,
+            claim_s: 300,
         }
     }
 }

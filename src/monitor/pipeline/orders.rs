@@ -1,0 +1,169 @@
+//! What arbiters command, carried out (design.md 4.3).
+
+use shakmaty::{Setup, Square};
+
+use super::Monitor;
+use crate::{
+    board::{Edge, Placement},
+    game::Ground,
+    incident::{Alert, Answer, Care, Level, Order, Refusal, Status, Verb, Window, alert_id},
+    laws::{self, Certainty, Code, Counts, Finding, Stand},
+    monitor::Output,
+    words::Side,
+};
+
+impl Monitor {
+    /// Carries one command out, once, and answers it.
+    pub(super) fn order(&mut self, order: &Order) {
+        let answer = match self.answers.given(order) {
+            Some(given) => given.clone(),
+            None => {
+                let answer = Answer {
+                    user: order.user.clone(),
+                    transaction: order.transaction.clone(),
+                    outcome: self.carry_out(order),
+                };
+                self.answers.keep(answer.clone());
+                answer
+            }
+        };
+        self.stale = true;
+        self.out.push_back(Output::Answer(answer));
+    }
+
+    fn carry_out(&mut self, order: &Order) -> Result<(), Refusal> {
+        let now = self.now;
+        match &order.verb {
+            Verb::Offence { side, code, .. } => {
+                let alert = self.seen_by_arbiter(*side, code)?;
+                let said = self.book.offence(alert, &order.user, now)?;
+                self.tell_alerts(said);
+            }
+            Verb::Result { result, .. } => {
+                self.ruling = match result.as_str() {
+                    "*" => None,
+                    "1-0" | "0-1" | "1/2-1/2" => Some(result.clone()),
+                    other => {
+                        let why = format!("'{other}' is no result: 1-0, 0-1, 1/2-1/2 or *");
+                        return Err(Refusal::Value(why));
+                    }
+                };
+                self.tell_pgn();
+            }
+            Verb::Adopt { turn, .. } => {
+                if !self.sensors.known() {
+                    let why = "the board has not been read yet".to_owned();
+                    return Err(Refusal::Value(why));
+                }
+                let seen = *self.sensors.placement();
+                let setup = adopted(&seen, self.game.last_final(), *turn);
+                self.game.adopt(setup, false, now);
+                self.drain_game();
+                self.tell_pgn();
+            }
+            Verb::Choose { candidate, .. } => {
+                let chosen = self.choose(*candidate, now);
+                chosen.map_err(|why| Refusal::Value(why.to_string()))?;
+            }
+            Verb::Flip { .. } => {
+                let before = *self.sensors.placement();
+                let changed = self.sensors.turn();
+                self.clock.board_lies(self.sensors.turned());
+                let placement = *self.sensors.placement();
+                let edge = |square| Edge {
+                    at: now,
+                    square,
+                    from: before.get(square),
+                    to: placement.get(square),
+                };
+                let edges: Vec<Edge> = changed.into_iter().map(edge).collect();
+                self.game.patched(&edges, &placement, now);
+                self.talk.ask_board(now);
+                self.drain_game();
+            }
+            Verb::SwapClock { .. } => self.clock.swap(),
+            Verb::Resync { .. } => self.talk.ask_board(now),
+            _ => {
+                let said = self.book.order(order, now)?;
+                self.tell_alerts(said);
+            }
+        }
+        Ok(())
+    }
+
+    /// An alert for what an arbiter saw and no sensor can.
+    fn seen_by_arbiter(&self, side: Side, code: &str) -> Result<Alert, Refusal> {
+        let code: Code = code
+            .parse()
+            .map_err(|why: laws::UnknownCode| Refusal::Value(why.to_string()))?;
+        if code.row().counts == Counts::No {
+            return Err(Refusal::Value(format!("{code} does not count (7.5.5)")));
+        }
+        let ground = self.game.last_final();
+        let before = Stand {
+            setup: ground.setup().clone(),
+            mode: ground.mode(),
+        };
+        let placement = self.sensors.placement().to_string();
+        let ply = self.game.record().len() as u16 + 1;
+        let clock = self.clock_view().at;
+        let finding = Finding {
+            code,
+            side,
+            certainty: Certainty::Certain,
+            squares: Vec::new(),
+            played: String::new(),
+            instead: None,
+        };
+        // Each is an act of its own, also on the same men: the number of those before tells them apart.
+        let counted = side.fold_wb(self.book.offences().0, self.book.offences().1);
+        let told_apart = format!("{placement} {counted}");
+        Ok(Alert {
+            id: alert_id(
+                &self.settings.venue,
+                self.settings.board,
+                &self.game_id().0,
+                ply,
+                code.as_str(),
+                &told_apart,
+            ),
+            rev: 1,
+            raised: self.now,
+            level: Level::Info,
+            status: Status::Open,
+            window: Window::Open,
+            ply,
+            move_text: String::new(),
+            fen: before.fen(),
+            placement,
+            clock_at_turn_start: self.turn_began,
+            clock_at_press: clock,
+            clock,
+            pressed: None,
+            offences: (0, 0),
+            remedy: laws::remedy(&finding, &before, self.regime, self.settings.increment_s, 0),
+            finding,
+            care: Care::default(),
+        })
+    }
+}
+
+/// The men as they stand, with the castling rights whose king and rook have not left home since the
+/// last position that was sure.
+fn adopted(seen: &Placement, last: &Ground, turn: Side) -> Setup {
+    let mut setup = last.setup().clone();
+    let before = setup.board.clone();
+    setup.board = seen.to_board();
+    setup.turn = turn;
+    setup.ep_square = None;
+    setup.halfmoves = 0;
+    let stays = |square: Square| setup.board.piece_at(square) == before.piece_at(square);
+    for square in setup.castling_rights {
+        let side = before.color_at(square);
+        let king = side.and_then(|side| before.king_of(side));
+        if !stays(square) || !king.is_some_and(stays) {
+            setup.castling_rights.discard(square);
+        }
+    }
+    setup
+}

@@ -1,0 +1,242 @@
+//! Commands that must be refused, at a real Mosquitto: what the broker kept is of long ago.
+#![allow(clippy::disallowed_methods, reason = "a test waits for real")]
+
+mod support;
+
+use std::{
+    fs,
+    process::{Child, Command, Stdio},
+    time::Duration,
+};
+
+use atalaya::publish::{ClientSettings, Hear, Heard, Outgoing, Publisher, Qos, channel};
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio_util::sync::CancellationToken;
+
+use support::{Seen, Subscriber, program};
+
+struct Guard(Child);
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn a_retained_command_is_refused_and_so_is_nonsense() {
+    let (Some(mosquitto), Some(publish)) = (program("mosquitto"), program("mosquitto_pub")) else {
+        return;
+    };
+    let dir = tempfile::tempdir().expect("a folder");
+    let socket = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = socket.local_addr().expect("it is bound");
+    drop(socket);
+    let conf = dir.path().join("mosquitto.conf");
+    fs::write(
+        &conf,
+        format!(
+            "listener {} 127.0.0.1\nallow_anonymous true\n",
+            address.port()
+        ),
+    )
+    .expect("it writes");
+    let _broker = Guard(
+        Command::new(mosquitto)
+            .arg("-c")
+            .arg(&conf)
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("mosquitto starts"),
+    );
+    let Some(mut phone) = Subscriber::start(address) else {
+        return;
+    };
+    let say = |retain: bool, verb: &str, payload: &str| {
+        let (port, topic) = (
+            address.port().to_string(),
+            format!("atalaya/v1/test/cmd/ana/{verb}"),
+        );
+        let mut command = Command::new(&publish);
+        command.args(["-p", &port, "-q", "1", "-t", &topic, "-m", payload]);
+        if retain {
+            command.arg("-r");
+        }
+        assert!(command.status().expect("it runs").success());
+    };
+    say(true, "resync", r#"{"transaction":"old","board":1}"#);
+    let config = dir.path().join("atalaya.toml");
+    let text = format!(
+        "[venue]\nid = \"test\"\n[mqtt]\nbroker = \"mqtt://127.0.0.1:{}\"\n[web]\nlisten = \"none\"\n\
+         [journal]\ndir = \"{}\"\n[[board]]\nnumber = 1\nport = \"{}\"\n",
+        address.port(),
+        dir.path().join("state").display(),
+        dir.path().join("no-such-port").display(),
+    );
+    fs::write(&config, text).expect("it writes");
+    let _daemon = Guard(
+        Command::new(env!("CARGO_BIN_EXE_atalaya"))
+            .args(["run", "--config"])
+            .arg(&config)
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the daemon starts"),
+    );
+    let replies = |seen: &[Seen]| -> Vec<String> {
+        let replies = seen
+            .iter()
+            .filter(|seen| seen.topic.ends_with("/reply/ana"));
+        replies
+            .map(|seen| {
+                let reply = seen.json();
+                format!(
+                    "{} {} {}",
+                    reply["transaction"], reply["status"], reply["code"]
+                )
+            })
+            .collect()
+    };
+    assert!(phone.wait(Duration::from_secs(20), |seen| !replies(seen).is_empty()));
+    say(false, "resync", r#"{"transaction":"a","board":1}"#);
+    say(false, "resync", r#"{"transaction":"b","board":9}"#);
+    say(false, "claim", r#"{"transaction":"c","alert":"b1-00"}"#);
+    say(
+        false,
+        "claim",
+        r#"{"transaction":"d","alert":"b1-00","user":"eve"}"#,
+    );
+    say(false, "explode", "{}");
+    assert!(phone.wait(Duration::from_secs(10), |seen| replies(seen).len() >= 6));
+    let mut all = replies(&phone.seen);
+    all.sort();
+    assert_eq!(
+        all,
+        [
+            r#""a" "ok" null"#,
+            r#""b" "error" "unknown-board""#,
+            r#""c" "error" "unknown-alert""#,
+            r#""d" "error" "wrong-user""#,
+            r#"null "error" "retained""#,
+            r#"null "error" "unknown-verb""#,
+        ]
+    );
+}
+
+const PASSWORD: &str = "torre de marfil";
+
+/// A client of the embedded broker that hears everything.
+async fn client(port: u16, user: &str, password: &str) -> (Publisher, UnboundedReceiver<Heard>) {
+    let (ear, heard) = unbounded_channel();
+    let (publisher, actor) = channel(ClientSettings {
+        host: "127.0.0.1".to_owned(),
+        port,
+        client_id: format!("{user}-{}", password.len()),
+        login: Some((user.to_owned(), password.to_owned())),
+        keep_alive: Duration::from_secs(5),
+        status: None,
+        hear: Some(Hear {
+            filters: vec!["atalaya/v1/test/reply/#".to_owned()],
+            ear,
+        }),
+    });
+    tokio::spawn(actor.run(CancellationToken::new()));
+    (publisher, heard)
+}
+
+async fn reply(heard: &mut UnboundedReceiver<Heard>) -> Option<String> {
+    let message = async {
+        loop {
+            match heard.recv().await? {
+                Heard::Message { topic, payload, .. } => {
+                    let text = String::from_utf8_lossy(&payload).into_owned();
+                    return Some(format!("{topic} {text}"));
+                }
+                Heard::Connected | Heard::Lost => {}
+            }
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(2), message)
+        .await
+        .ok()?
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn users_of_the_embedded_broker_speak_for_themselves_alone() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let socket = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = socket.local_addr().expect("it is bound").port();
+    drop(socket);
+    let mut users = String::new();
+    for (name, role) in [("ana", "arbiter"), ("luis", "viewer")] {
+        let made = assert_cmd::Command::cargo_bin("atalaya")
+            .expect("the program")
+            .args(["user", name, "--role", role])
+            .write_stdin(format!("{PASSWORD}\n"))
+            .output()
+            .expect("it runs");
+        users += &String::from_utf8(made.stdout).expect("text");
+    }
+    assert!(!users.contains(PASSWORD));
+    fs::write(dir.path().join("users.toml"), users).expect("it writes");
+    let text = format!(
+        "[venue]\nid = \"test\"\n[broker]\nlisten = \"0.0.0.0:{port}\"\nwebsocket = \"none\"\n\
+         [web]\nlisten = \"none\"\nusers = \"users.toml\"\n[journal]\ndir = \"{}\"\n\
+         [[board]]\nnumber = 1\nport = \"{}\"\n",
+        dir.path().join("state").display(),
+        dir.path().join("no-such-port").display(),
+    );
+    let config = dir.path().join("atalaya.toml");
+    fs::write(&config, text.replace("users = \"users.toml\"\n", "")).expect("it writes");
+    let open = Command::new(env!("CARGO_BIN_EXE_atalaya"))
+        .args(["run", "--config"])
+        .arg(&config)
+        .output()
+        .expect("it runs");
+    let complaint = String::from_utf8_lossy(&open.stderr).into_owned();
+    assert_eq!(
+        open.status.code(),
+        Some(2),
+        "open to all without users: {complaint}"
+    );
+    assert!(complaint.contains("web.users"), "{complaint}");
+    fs::write(&config, text).expect("it writes");
+    let _daemon = Guard(
+        Command::new(env!("CARGO_BIN_EXE_atalaya"))
+            .args(["run", "--config"])
+            .arg(&config)
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the daemon starts"),
+    );
+    let (ana, mut to_ana) = client(port, "ana", PASSWORD).await;
+    let (luis, _to_luis) = client(port, "luis", PASSWORD).await;
+    let (eve, mut to_eve) = client(port, "ana", "guess").await;
+    let command = |user: &str, transaction: &str| {
+        vec![Outgoing {
+            topic: format!("atalaya/v1/test/cmd/{user}/resync"),
+            retained: false,
+            qos: Qos::AtLeastOnce,
+            payload: format!(r#"{{"transaction":"{transaction}","board":1}}"#).into_bytes(),
+            receipt: None,
+        }]
+    };
+    for _ in 0..200 {
+        if *ana.connected().borrow() && *luis.connected().borrow() {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    luis.send(command("ana", "forged"));
+    luis.send(command("luis", "a viewer's"));
+    eve.send(command("ana", "guessed"));
+    assert_eq!(reply(&mut to_ana).await, None);
+    ana.send(command("ana", "mine"));
+    let mine = reply(&mut to_ana).await.expect("an answer");
+    assert!(
+        mine.contains("reply/ana") && mine.contains("\"mine\""),
+        "{mine}"
+    );
+    assert!(!*eve.connected().borrow());
+    assert!(to_eve.try_recv().is_err());
+}

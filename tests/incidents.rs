@@ -1,0 +1,235 @@
+//! The life of an alert: claimed, confirmed, dismissed, undone, escalated, aged.
+
+use atalaya::{
+    incident::{
+        Alert, AlertChange, Book, Care, ClockAt, Level, Order, Outcome, Reason, Refusal, Remedy,
+        Rules, Said, Status, Window,
+    },
+    laws::{Certainty, Code, Finding, Regime},
+    words::{At, Side},
+};
+use shakmaty::CastlingMode;
+
+const FEN: &str = "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2";
+/// Black has the king alone: no series of moves mates White.
+const BARE: &str = "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1";
+
+fn book(regime: Regime) -> Book {
+    Book::new(Rules {
+        regime,
+        increment_s: 30,
+        mode: CastlingMode::Standard,
+        escalate_ms: 15_000,
+        claim_ms: 300_000,
+    })
+}
+
+fn alert(id: &str, ply: u16, fen: &str) -> Alert {
+    Alert {
+        id: id.to_owned(),
+        rev: 1,
+        raised: At(1_000),
+        finding: Finding {
+            code: Code::KnightBadJump,
+            side: Side::White,
+            certainty: Certainty::Certain,
+            squares: vec![shakmaty::Square::G1, shakmaty::Square::G3],
+            played: "Ng1-g3".to_owned(),
+            instead: None,
+        },
+        level: Level::Urgent,
+        status: Status::Open,
+        window: Window::UntilReply,
+        ply,
+        move_text: "2. Ng3".to_owned(),
+        fen: fen.to_owned(),
+        placement: "8/8/8/8/8/8/8/8".to_owned(),
+        clock_at_turn_start: ClockAt::default(),
+        clock_at_press: ClockAt::default(),
+        clock: ClockAt::default(),
+        pressed: None,
+        offences: (0, 0),
+        remedy: Remedy {
+            restore: None,
+            add_s: None,
+            remove_increment_s: None,
+            touch_move: Vec::new(),
+            outcome: None,
+        },
+        care: Care::default(),
+    }
+}
+
+fn order(user: &str, verb: &str, json: &str) -> Order {
+    Order::read(user, verb, json.as_bytes(), None).expect("a command")
+}
+
+fn on(user: &str, verb: &str, id: &str) -> Order {
+    order(
+        user,
+        verb,
+        &format!(r#"{{"alert":"{id}","reason":"sensors","text":"seen"}}"#),
+    )
+}
+
+fn changes(said: Vec<Said>) -> Vec<(AlertChange, Alert)> {
+    said.into_iter()
+        .filter_map(|one| match one {
+            Said::Changed(change, alert) => Some((change, *alert)),
+            Said::Gone(_) => None,
+        })
+        .collect()
+}
+
+#[test]
+fn one_arbiter_goes_and_only_a_confirmation_counts() {
+    let mut book = book(Regime::BlitzB2);
+    book.raise(alert("b1-a", 3, FEN)).expect("it is new");
+    assert!(
+        book.raise(alert("b1-a", 3, FEN)).is_none(),
+        "the same again"
+    );
+    let claimed = book.order(&on("ana", "claim", "b1-a"), At(2_000));
+    let (change, seen) = changes(claimed.expect("free")).remove(0);
+    assert_eq!((change, seen.rev), (AlertChange::Claimed, 2));
+    assert_eq!(seen.care.claimed_by.as_deref(), Some("ana"));
+    let second = book.order(&on("luis", "claim", "b1-a"), At(2_100));
+    assert_eq!(
+        second,
+        Err(Refusal::Claimed {
+            by: "ana".to_owned()
+        })
+    );
+    assert_eq!(book.offences(), (0, 0));
+    book.order(&on("ana", "confirm", "b1-a"), At(3_000))
+        .expect("confirmed");
+    assert_eq!(book.offences(), (1, 0));
+    let again = book.order(&on("luis", "dismiss", "b1-a"), At(3_100));
+    assert_eq!(again, Err(Refusal::Decided("confirmed")));
+    book.order(&on("luis", "undo", "b1-a"), At(3_200))
+        .expect("undone");
+    assert_eq!(book.offences(), (0, 0));
+    assert_eq!(book.open_ids(), ["b1-a"]);
+}
+
+#[test]
+fn a_second_offence_proposes_the_end_of_the_game() {
+    for (fen, outcome) in [(FEN, Outcome::Unknown), (BARE, Outcome::Drawn)] {
+        let mut book = book(Regime::BlitzB2);
+        book.raise(alert("b1-a", 3, fen));
+        book.raise(alert("b1-b", 5, fen));
+        let said = book.order(&on("ana", "confirm", "b1-a"), At(3_000));
+        let said = changes(said.expect("confirmed"));
+        let (change, other) = said.last().expect("the other one changes too");
+        assert_eq!((*change, other.id.as_str()), (AlertChange::Updated, "b1-b"));
+        assert_eq!(other.offences, (1, 0));
+        assert_eq!(other.remedy.add_s, None);
+        if outcome == Outcome::Drawn {
+            assert_eq!(other.remedy.outcome, Some(outcome));
+        } else {
+            assert!(other.remedy.outcome.is_some());
+        }
+    }
+}
+
+#[test]
+fn findings_of_one_move_are_one_incident() {
+    let mut book = book(Regime::BlitzB2);
+    book.raise(alert("b1-a", 3, FEN));
+    book.raise(alert("b1-b", 3, FEN));
+    let said = book
+        .order(&on("ana", "claim", "b1-a"), At(2_000))
+        .expect("free");
+    assert_eq!(said.len(), 2);
+    let said = book.order(&on("ana", "confirm", "b1-b"), At(2_500));
+    let said = changes(said.expect("confirmed"));
+    let merged = said.iter().find(|(_, alert)| alert.id == "b1-a");
+    let (change, merged) = merged.expect("the other goes along");
+    assert_eq!(*change, AlertChange::Dismissed);
+    assert_eq!(merged.care.reason, Some(Reason::SameMove));
+    assert_eq!(book.offences(), (1, 0));
+}
+
+#[test]
+fn nobody_comes_so_it_escalates_and_a_stale_claim_runs_out() {
+    let mut book = book(Regime::BlitzB2);
+    book.raise(alert("b1-a", 3, FEN));
+    assert_eq!(book.wake_at(), Some(At(16_000)));
+    assert!(book.tick(At(15_999)).is_empty());
+    let (_, seen) = changes(book.tick(At(16_000))).remove(0);
+    assert!(seen.care.escalated);
+    assert_eq!(book.wake_at(), None);
+    book.order(&on("ana", "claim", "b1-a"), At(20_000))
+        .expect("free");
+    assert_eq!(book.wake_at(), Some(At(320_000)));
+    let (_, seen) = changes(book.tick(At(320_000))).remove(0);
+    assert_eq!((seen.status, seen.care.claimed_by), (Status::Open, None));
+}
+
+#[test]
+fn the_board_closes_what_is_open_and_leaves_the_claimed_to_its_arbiter() {
+    let mut book = book(Regime::BlitzB3);
+    book.raise(alert("b1-a", 3, FEN));
+    let (_, seen) = changes(book.corrected(3, At(2_000))).remove(0);
+    assert_eq!(
+        (seen.status, seen.window),
+        (Status::Corrected, Window::Closed)
+    );
+    book.order(&on("ana", "confirm", "b1-a"), At(2_500))
+        .expect("it was one all the same");
+    assert_eq!(book.offences(), (1, 0));
+
+    book.raise(alert("b1-b", 5, FEN));
+    book.order(&on("ana", "claim", "b1-b"), At(3_000))
+        .expect("free");
+    let (change, seen) = changes(book.replied(5, At(4_000))).remove(0);
+    assert_eq!(
+        (change, seen.status),
+        (AlertChange::Updated, Status::Claimed)
+    );
+    assert_eq!(seen.window, Window::Closed);
+
+    book.raise(alert("b1-c", 7, FEN));
+    let (change, seen) = changes(book.replied(7, At(5_000))).remove(0);
+    assert_eq!(
+        (change, seen.status),
+        (AlertChange::Resolved, Status::Stands)
+    );
+}
+
+#[test]
+fn closed_alerts_age_and_leave_the_tree() {
+    let mut book = book(Regime::Standard);
+    book.raise(alert("b1-a", 3, FEN));
+    book.order(&on("ana", "dismiss", "b1-a"), At(10_000))
+        .expect("dismissed");
+    assert_eq!(book.wake_at(), Some(At(610_000)));
+    assert_eq!(book.tick(At(610_000)), [Said::Gone("b1-a".to_owned())]);
+    assert_eq!(book.wake_at(), None);
+    assert!(
+        book.raise(alert("b1-a", 3, FEN)).is_none(),
+        "still the same fault"
+    );
+    book.game_over(At(700_000));
+    book.tick(At(700_000));
+    assert_eq!(
+        book.order(&on("ana", "note", "b1-a"), At(700_001)),
+        Err(Refusal::Alert("b1-a".to_owned()))
+    );
+}
+
+#[test]
+fn notes_are_kept_also_over_an_undo() {
+    let mut book = book(Regime::Standard);
+    book.raise(alert("b1-a", 3, FEN));
+    book.order(&on("ana", "claim", "b1-a"), At(2_000))
+        .expect("free");
+    book.order(&on("ana", "note", "b1-a"), At(2_100))
+        .expect("noted");
+    let said = book.order(&on("ana", "undo", "b1-a"), At(2_200));
+    let (_, seen) = changes(said.expect("undone")).remove(0);
+    assert_eq!(seen.status, Status::Open);
+    assert_eq!(seen.care.notes.len(), 1);
+    let nothing = book.order(&on("ana", "undo", "b1-a"), At(2_300));
+    assert_eq!(nothing, Err(Refusal::Nothing));
+}

@@ -137,7 +137,7 @@ fn two_phones_see_claim_and_confirm_one_alert() {
     for words in [
         "Graf, Sonja <b>",
         "Black",
-        "Knight",
+        "Bad knight jump",
         "Ng8-g6",
         "5:12",
         "4:47",

@@ -42,7 +42,7 @@ impl Lang {
         }
     }
 
-    const fn of(self, words: Words) -> &'static str {
+    pub(super) const fn of(self, words: Words) -> &'static str {
         match self {
             Lang::En => words.en,
             Lang::Es => words.es,

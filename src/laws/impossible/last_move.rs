@@ -1,0 +1,270 @@
+//! P07, P08, P09 and P13: whether the side that just moved can have made a last move, and the moves
+//! before it. Moves are taken back in every way the Laws allow; a way counts only when the position
+//! it leads to is not itself proven impossible.
+
+use shakmaty::{Bitboard, CastlingSide, Color, File, Role, Square, attacks};
+
+use super::{Proof, Reason, Scene, basics, structure};
+use crate::laws::geometry::{ahead, attacked, rank_of};
+
+/// How many moves are taken back.
+const DEPTH: u32 = 4;
+/// Positions looked at before the question is left open; a bound on time, about 1 us each.
+const NODES: u32 = 1500;
+
+/// That there was no last move, named after what it fails to explain.
+pub(super) fn proof(scene: &Scene) -> Option<Proof> {
+    if possible(scene) {
+        return None;
+    }
+    let board = &scene.board;
+    if let Some(ep) = scene.ep {
+        let ignored = Scene {
+            ep: None,
+            ..scene.clone()
+        };
+        if possible(&ignored) {
+            return Some(Proof::new(Reason::EpRightInconsistent, ep.into()));
+        }
+    }
+    if scene.rights.any() {
+        let ignored = Scene {
+            rights: Bitboard::EMPTY,
+            ..scene.clone()
+        };
+        if possible(&ignored) {
+            return Some(Proof::new(Reason::CastlingRightInconsistent, scene.rights));
+        }
+    }
+    let checkers = basics::checkers(board, scene.turn);
+    Some(match checkers.count() {
+        0 => Proof::new(Reason::NoLastMove, board.by_color(!scene.turn)),
+        1 => Proof::new(Reason::CheckHasNoLastMove, checkers),
+        _ => Proof::new(Reason::DoubleCheckImpossible, checkers),
+    })
+}
+
+/// In Chess960 neither the start nor the way of castling is known, and nothing is proven.
+fn possible(scene: &Scene) -> bool {
+    let mut nodes = NODES;
+    !scene.standard || arises(scene, DEPTH, &mut nodes)
+}
+
+/// Whether a game can have come here, as far as so many moves back show.
+fn arises(scene: &Scene, depth: u32, nodes: &mut u32) -> bool {
+    if depth == 0 || *nodes == 0 || is_start(scene) {
+        return true;
+    }
+    *nodes -= 1;
+    let mut before = Vec::new();
+    take_back(scene, &mut |earlier| {
+        if sound(&earlier) {
+            before.push(earlier);
+        }
+    });
+    // A position without check and with the same men most likely has a past of its own.
+    before.sort_by_key(|earlier| {
+        let checks = basics::checkers(&earlier.board, earlier.turn).count();
+        (checks, earlier.board.occupied().count())
+    });
+    before
+        .iter()
+        .any(|earlier| structure(earlier).is_none() && arises(earlier, depth - 1, nodes))
+}
+
+fn is_start(scene: &Scene) -> bool {
+    scene.turn == Color::White && scene.board == shakmaty::Board::new()
+}
+
+/// Whether the plain tests let an earlier position stand.
+fn sound(scene: &Scene) -> bool {
+    let next = !scene.turn;
+    !scene.board.king_of(next).is_some_and(|king| {
+        attacked(&scene.board, king, scene.turn, scene.board.occupied())
+    }) && basics::budget_holds(&scene.board, next)
+        && basics::checkers(&scene.board, scene.turn).count() <= 2
+}
+
+/// Every position from which one move of the side not to move leads here.
+fn take_back(scene: &Scene, found: &mut impl FnMut(Scene)) {
+    let mover = !scene.turn;
+    if let Some(ep) = scene.ep {
+        double_step(scene, ep, found);
+        return;
+    }
+    let board = &scene.board;
+    let empty = !board.occupied();
+    for to in board.by_color(mover) & !unmoved(scene) {
+        let Some(role) = board.role_at(to) else {
+            continue;
+        };
+        if role == Role::Pawn {
+            for back in [1, 2] {
+                let step = (1..=back).filter_map(|ranks| ahead(mover, to, -ranks));
+                let from = ahead(mover, to, -back);
+                let free = step.clone().all(|square| empty.contains(square));
+                let lands = from.filter(|&from| {
+                    let rank = rank_of(mover, from);
+                    free && step.count() == back as usize && (rank == 1 || (back == 1 && rank > 1))
+                });
+                if let Some(from) = lands {
+                    undo(scene, from, to, Role::Pawn, None, found);
+                }
+            }
+            taken_by_pawn(scene, to, found);
+            continue;
+        }
+        for from in attacks::attacks(to, role.of(mover), board.occupied()) & empty {
+            undo(scene, from, to, role, None, found);
+            for victim in victims(scene, to) {
+                undo(scene, from, to, role, Some(victim), found);
+            }
+        }
+        if role != Role::King && rank_of(mover, to) == 7 {
+            if let Some(from) = ahead(mover, to, -1).filter(|&from| empty.contains(from)) {
+                undo(scene, from, to, Role::Pawn, None, found);
+            }
+            taken_by_pawn(scene, to, found);
+        }
+    }
+    castled(scene, found);
+}
+
+/// Men that provably never moved: home pawns have no way back, kings and rooks with rights no past.
+fn unmoved(scene: &Scene) -> Bitboard {
+    let side = !scene.turn;
+    let rooks = scene.rights & Bitboard::from_rank(side.backrank());
+    let king = scene.board.by_piece(Role::King.of(side));
+    if rooks.any() { rooks | king } else { rooks }
+}
+
+/// What the man on `to` can have taken there.
+fn victims(scene: &Scene, to: Square) -> impl Iterator<Item = Role> {
+    let side = scene.turn;
+    let any = scene.board.by_color(side).count() < 16;
+    let pawn = (1..=6).contains(&rank_of(side, to))
+        && scene.board.by_piece(Role::Pawn.of(side)).count() < 8;
+    Role::ALL
+        .into_iter()
+        .filter(move |&role| any && role != Role::King && (role != Role::Pawn || pawn))
+}
+
+/// Captures that brought a pawn to `to`, on the last rank as the man that stands there.
+fn taken_by_pawn(scene: &Scene, to: Square, found: &mut impl FnMut(Scene)) {
+    let mover = !scene.turn;
+    for from in attacks::pawn_attacks(scene.turn, to) & !scene.board.occupied() {
+        if rank_of(mover, from) == 0 {
+            continue;
+        }
+        for victim in victims(scene, to) {
+            undo(scene, from, to, Role::Pawn, Some(victim), found);
+        }
+        en_passant(scene, from, to, found);
+    }
+}
+
+fn undo(
+    scene: &Scene,
+    from: Square,
+    to: Square,
+    role: Role,
+    victim: Option<Role>,
+    found: &mut impl FnMut(Scene),
+) {
+    let mut board = scene.board.clone();
+    board.discard_piece_at(to);
+    board.set_piece_at(from, role.of(!scene.turn));
+    if let Some(victim) = victim {
+        board.set_piece_at(to, victim.of(scene.turn));
+    }
+    found(earlier(scene, board));
+}
+
+fn earlier(scene: &Scene, board: shakmaty::Board) -> Scene {
+    Scene {
+        board,
+        turn: !scene.turn,
+        ep: None,
+        ..*scene
+    }
+}
+
+/// The double step that passed over `ep`.
+fn double_step(scene: &Scene, ep: Square, found: &mut impl FnMut(Scene)) {
+    let mover = !scene.turn;
+    let pawn = Role::Pawn.of(mover);
+    let (Some(from), Some(to)) = (ahead(mover, ep, -1), ahead(mover, ep, 1)) else {
+        return;
+    };
+    let empty = |square| scene.board.piece_at(square).is_none();
+    let stepped = rank_of(mover, ep) == 2 && scene.board.piece_at(to) == Some(pawn);
+    if stepped && empty(ep) && empty(from) {
+        undo(scene, from, to, Role::Pawn, None, found);
+    }
+}
+
+/// The pawn on `to` came from `from` by taking in passing.
+fn en_passant(scene: &Scene, from: Square, to: Square, found: &mut impl FnMut(Scene)) {
+    let (mover, other) = (!scene.turn, scene.turn);
+    let board = &scene.board;
+    let pawn = Role::Pawn.of(other);
+    let (Some(stood), Some(home)) = (ahead(mover, to, -1), ahead(mover, to, 1)) else {
+        return;
+    };
+    let empty = |square| board.piece_at(square).is_none();
+    let fits = rank_of(mover, to) == 5
+        && empty(stood)
+        && empty(home)
+        && board.by_color(other).count() < 16
+        && board.by_piece(pawn).count() < 8;
+    if !fits {
+        return;
+    }
+    let mut board = board.clone();
+    board.discard_piece_at(to);
+    board.set_piece_at(from, Role::Pawn.of(mover));
+    board.set_piece_at(stood, pawn);
+    let mut before = earlier(scene, board);
+    before.ep = Some(to);
+    found(before);
+}
+
+/// Castlings that can have been the last move.
+fn castled(scene: &Scene, found: &mut impl FnMut(Scene)) {
+    let side = !scene.turn;
+    let rank = side.backrank();
+    let on = |file| Square::from_coords(file, rank);
+    let board = &scene.board;
+    if (scene.rights & Bitboard::from_rank(rank)).any() {
+        return;
+    }
+    for wing in [CastlingSide::KingSide, CastlingSide::QueenSide] {
+        let (king, rook) = (on(wing.king_to_file()), on(wing.rook_to_file()));
+        let (home, corner) = match wing {
+            CastlingSide::KingSide => (on(File::E), on(File::H)),
+            CastlingSide::QueenSide => (on(File::E), on(File::A)),
+        };
+        let stand = board.piece_at(king) == Some(Role::King.of(side))
+            && board.piece_at(rook) == Some(Role::Rook.of(side));
+        let way = attacks::between(home, corner) & !Bitboard::from(king) & !Bitboard::from(rook);
+        let free = way | home | corner;
+        if !stand || (board.occupied() & free).any() {
+            continue;
+        }
+        let mut before = board.clone();
+        before.discard_piece_at(king);
+        before.discard_piece_at(rook);
+        before.set_piece_at(home, Role::King.of(side));
+        before.set_piece_at(corner, Role::Rook.of(side));
+        let occupied = before.occupied();
+        if [home, rook]
+            .iter()
+            .any(|&square| attacked(&before, square, scene.turn, occupied))
+        {
+            continue;
+        }
+        let mut before = earlier(scene, before);
+        before.rights.add(corner);
+        found(before);
+    }
+}

@@ -9,8 +9,8 @@ use crate::laws::geometry::{ahead, attacked, rank_of};
 
 /// How many moves are taken back.
 const DEPTH: u32 = 4;
-/// Positions looked at before the question is left open; a bound on time, about 1 us each.
-const NODES: u32 = 1500;
+/// Positions looked at before the question is left open; a bound on time.
+const NODES: u32 = 600;
 
 /// That there was no last move, named after what it fails to explain.
 pub(super) fn proof(scene: &Scene) -> Option<Proof> {
@@ -56,40 +56,43 @@ fn arises(scene: &Scene, depth: u32, nodes: &mut u32) -> bool {
         return true;
     }
     *nodes -= 1;
-    let mut before = Vec::new();
-    take_back(scene, &mut |earlier| {
-        if sound(&earlier) {
-            before.push(earlier);
-        }
-    });
-    // A position without check and with the same men most likely has a past of its own.
-    before.sort_by_key(|earlier| {
-        let checks = basics::checkers(&earlier.board, earlier.turn).count();
-        (checks, earlier.board.occupied().count())
-    });
-    before
-        .iter()
-        .any(|earlier| structure(earlier).is_none() && arises(earlier, depth - 1, nodes))
+    // Most positions have a past without a capture, and far fewer of those have to be tried.
+    [false, true].into_iter().any(|captures| {
+        let mut before = Vec::new();
+        take_back(scene, captures, &mut |earlier| {
+            if sound(&earlier) {
+                before.push(earlier);
+            }
+        });
+        before.sort_by_cached_key(|earlier| basics::checkers(&earlier.board, earlier.turn).count());
+        before
+            .iter()
+            .any(|earlier| structure(earlier).is_none() && arises(earlier, depth - 1, nodes))
+    })
 }
 
 fn is_start(scene: &Scene) -> bool {
-    scene.turn == Color::White && scene.board == shakmaty::Board::new()
+    scene.turn == Color::White && scene.ep.is_none() && scene.board == shakmaty::Board::new()
 }
 
 /// Whether the plain tests let an earlier position stand.
 fn sound(scene: &Scene) -> bool {
     let next = !scene.turn;
-    !scene.board.king_of(next).is_some_and(|king| {
-        attacked(&scene.board, king, scene.turn, scene.board.occupied())
-    }) && basics::budget_holds(&scene.board, next)
+    !scene
+        .board
+        .king_of(next)
+        .is_some_and(|king| attacked(&scene.board, king, scene.turn, scene.board.occupied()))
+        && basics::budget_holds(&scene.board, next)
         && basics::checkers(&scene.board, scene.turn).count() <= 2
 }
 
-/// Every position from which one move of the side not to move leads here.
-fn take_back(scene: &Scene, found: &mut impl FnMut(Scene)) {
+/// Every position from which one move of the side not to move leads here: the captures, or the rest.
+fn take_back(scene: &Scene, captures: bool, found: &mut impl FnMut(Scene)) {
     let mover = !scene.turn;
     if let Some(ep) = scene.ep {
-        double_step(scene, ep, found);
+        if !captures {
+            double_step(scene, ep, found);
+        }
         return;
     }
     let board = &scene.board;
@@ -98,36 +101,48 @@ fn take_back(scene: &Scene, found: &mut impl FnMut(Scene)) {
         let Some(role) = board.role_at(to) else {
             continue;
         };
-        if role == Role::Pawn {
-            for back in [1, 2] {
-                let step = (1..=back).filter_map(|ranks| ahead(mover, to, -ranks));
-                let from = ahead(mover, to, -back);
-                let free = step.clone().all(|square| empty.contains(square));
-                let lands = from.filter(|&from| {
-                    let rank = rank_of(mover, from);
-                    free && step.count() == back as usize && (rank == 1 || (back == 1 && rank > 1))
-                });
-                if let Some(from) = lands {
-                    undo(scene, from, to, Role::Pawn, None, found);
-                }
-            }
+        let promoted = role != Role::King && rank_of(mover, to) == 7;
+        if captures && (role == Role::Pawn || promoted) {
             taken_by_pawn(scene, to, found);
+        } else if role == Role::Pawn {
+            stepped(scene, to, found);
+        } else if promoted && let Some(from) = ahead(mover, to, -1).filter(|&at| empty.contains(at))
+        {
+            undo(scene, from, to, Role::Pawn, None, found);
+        }
+        if role == Role::Pawn {
             continue;
         }
         for from in attacks::attacks(to, role.of(mover), board.occupied()) & empty {
-            undo(scene, from, to, role, None, found);
-            for victim in victims(scene, to) {
-                undo(scene, from, to, role, Some(victim), found);
+            if captures {
+                for victim in victims(scene, to) {
+                    undo(scene, from, to, role, Some(victim), found);
+                }
+            } else {
+                undo(scene, from, to, role, None, found);
             }
-        }
-        if role != Role::King && rank_of(mover, to) == 7 {
-            if let Some(from) = ahead(mover, to, -1).filter(|&from| empty.contains(from)) {
-                undo(scene, from, to, Role::Pawn, None, found);
-            }
-            taken_by_pawn(scene, to, found);
         }
     }
-    castled(scene, found);
+    if !captures {
+        castled(scene, found);
+    }
+}
+
+/// Steps straight ahead that brought a pawn to `to`.
+fn stepped(scene: &Scene, to: Square, found: &mut impl FnMut(Scene)) {
+    let mover = !scene.turn;
+    let free = |ranks: i32| {
+        ahead(mover, to, -ranks).filter(|&square| scene.board.piece_at(square).is_none())
+    };
+    let Some(one) = free(1).filter(|&square| rank_of(mover, square) > 0) else {
+        return;
+    };
+    undo(scene, one, to, Role::Pawn, None, found);
+    if rank_of(mover, to) == 3
+        && let Some(two) = free(2)
+    {
+        undo(scene, two, to, Role::Pawn, None, found);
+    }
 }
 
 /// Men that provably never moved: home pawns have no way back, kings and rooks with rights no past.

@@ -58,7 +58,9 @@ pub(super) fn trace(scene: &Scene) -> Result<Origins, Proof> {
             }
             let own: Vec<&Original> = originals.iter().filter(|one| one.man == man).collect();
             let standing = board.by_piece(man);
-            let rooted: Bitboard = own.iter().fold(Bitboard::EMPTY, |all, one| all | one.region);
+            let rooted: Bitboard = own
+                .iter()
+                .fold(Bitboard::EMPTY, |all, one| all | one.region);
             let rootless = standing & !rooted;
             strangers |= rootless;
             if role == Role::King && rootless.any() {
@@ -137,6 +139,13 @@ fn guarded(board: &Board, man: Piece, steady: Bitboard) -> Bitboard {
 
 /// The squares a man can walk to from one, past nothing but the steady men.
 fn flood(man: Piece, from: Square, steady: Bitboard, banned: Bitboard) -> Bitboard {
+    if steady.is_empty() && banned.is_empty() {
+        return match man.role {
+            Role::Bishop if from.is_light() => Bitboard::LIGHT_SQUARES,
+            Role::Bishop => Bitboard::DARK_SQUARES,
+            _ => Bitboard::FULL,
+        };
+    }
     let mut region = Bitboard::from(from);
     let mut edge = region;
     while let Some(square) = edge.pop_front() {
@@ -149,8 +158,8 @@ fn flood(man: Piece, from: Square, steady: Bitboard, banned: Bitboard) -> Bitboa
 
 /// Whether a pawn can have been promoted to this man and it walked here.
 fn can_have_promoted(man: Piece, square: Square, steady: Bitboard) -> bool {
-    let doors = flood(man, square, steady, Bitboard::EMPTY)
-        & Bitboard::from_rank((!man.color).backrank());
+    let doors =
+        flood(man, square, steady, Bitboard::EMPTY) & Bitboard::from_rank((!man.color).backrank());
     let seventh = match man.color {
         Color::White => Rank::Seventh,
         Color::Black => Rank::Second,

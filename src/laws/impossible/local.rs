@@ -54,16 +54,16 @@ fn irreversible(anchor: &Stand, seen: &Placement) -> Option<Bitboard> {
                 strangers |= now & !then;
             }
         }
-        if pawns(&is).count() + promoted > pawns(&was).count() {
-            return Some(strangers | (pawns(&is) & !pawns(&was)));
+        if pawns(&is).count() + promoted > pawns(was).count() {
+            return Some(strangers | (pawns(&is) & !pawns(was)));
         }
         let taken = was
             .by_color(!side)
             .count()
             .saturating_sub(is.by_color(!side).count());
         let standing = pawns(&is);
-        if pawns::captures(side, standing, pawns(&was)).is_none_or(|least| least > taken) {
-            return Some(standing & !pawns(&was));
+        if pawns::captures(side, standing, pawns(was)).is_none_or(|least| least > taken) {
+            return Some(standing & !pawns(was));
         }
     }
     None

@@ -7,9 +7,10 @@ pub mod demo;
 pub mod explain;
 mod failure;
 pub mod logging;
+pub mod position;
 pub mod replay;
 pub mod reset;
-pub mod run;
+mod run;
 pub mod scenario;
 mod signals;
 pub mod simulate;
@@ -61,6 +62,8 @@ pub enum Command {
     Reset(reset::Args),
     /// Explains a code of the catalogue: the rule, its articles, what the arbiter does
     Explain(explain::Args),
+    /// Whether a position is impossible, who can still mate, what ends the game
+    Position(position::Args),
     /// The arbiters' page alone
     Web(web::Args),
     /// Writes one user for the file of users
@@ -85,6 +88,7 @@ impl Cli {
             Command::Check(args) => check::run(args),
             Command::Reset(args) => reset::run(args).await,
             Command::Explain(args) => explain::run(args),
+            Command::Position(args) => position::run(args),
             Command::Web(args) => web::run(args).await,
             Command::User(args) => user::run(args),
             Command::Completions(args) => completions::run(args),

@@ -164,10 +164,17 @@ pub fn impossible(stand: &Stand) -> Vec<Proof> {
     if !simple.is_empty() {
         return simple;
     }
-    structure(&scene)
-        .or_else(|| last_move::proof(&scene))
-        .into_iter()
-        .collect()
+    let (board, turn) = (&scene.board, scene.turn);
+    let checked = board
+        .king_of(turn)
+        .is_some_and(|king| board.attacks_to(king, !turn, board.occupied()).any());
+    // A check is named as what is wrong with it, wherever its men came from.
+    let found = if checked {
+        last_move::proof(&scene).or_else(|| structure(&scene))
+    } else {
+        structure(&scene).or_else(|| last_move::proof(&scene))
+    };
+    found.into_iter().collect()
 }
 
 /// P10 to P12: pawns, captures and cages.

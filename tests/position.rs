@@ -1,0 +1,93 @@
+//! `atalaya position`, and the answers to whether a side can still mate.
+
+mod common;
+
+use std::{fs, process::Command};
+
+use atalaya::laws::{Answer, can_mate};
+use common::shared;
+use serde_json::{Value, json};
+use shakmaty::{CastlingMode, Chess, Color, FromSetup, PositionError, fen::Fen};
+
+fn position(fen: &str) -> Value {
+    let output = Command::new(env!("CARGO_BIN_EXE_atalaya"))
+        .args(["position", fen, "--json"])
+        .output()
+        .expect("the program runs");
+    assert!(output.status.success(), "{fen}");
+    serde_json::from_slice(&output.stdout).expect("JSON")
+}
+
+#[test]
+fn bare_kings_are_a_dead_position() {
+    let told = position("8/8/8/8/8/5k2/8/5K2 w - - 0 1");
+    assert_eq!(told["ended"], "dead-position");
+    assert_eq!(told["can_mate"]["white"]["answer"], "no");
+    assert_eq!(told["impossible"], json!([]));
+}
+
+#[test]
+fn a_mate_with_help_is_shown() {
+    let told = position("8/4k3/4P3/3B2P1/4P1K1/8/3b4/8 w - - 0 60");
+    assert_eq!(told["can_mate"]["black"]["answer"], "yes");
+    let line = told["can_mate"]["black"]["line"]
+        .as_array()
+        .expect("a line");
+    assert!(
+        line.last()
+            .and_then(Value::as_str)
+            .is_some_and(|last| last.ends_with('#'))
+    );
+}
+
+#[test]
+fn an_impossible_position_is_named_with_its_squares() {
+    let told = position("4k3/8/8/8/8/8/8/P3K3 w - - 0 1");
+    assert_eq!(told["impossible"][0]["reason"], "pawn-on-own-back-rank");
+    assert_eq!(told["impossible"][0]["squares"], json!(["a1"]));
+}
+
+#[test]
+fn no_fen_is_said_so() {
+    let output = Command::new(env!("CARGO_BIN_EXE_atalaya"))
+        .args(["position", "white to play"])
+        .output()
+        .expect("the program runs");
+    assert!(!output.status.success());
+    assert!(String::from_utf8_lossy(&output.stderr).contains("no FEN"));
+}
+
+#[test]
+fn no_answer_of_the_suite_is_wrong() {
+    let Some(path) = shared("corpus/unwinnable.txt") else {
+        return;
+    };
+    let text = fs::read_to_string(path).expect("the suite reads");
+    let (mut asked, mut wrong) = (0, Vec::new());
+    for line in text
+        .lines()
+        .step_by(9)
+        .filter(|line| !line.starts_with('#'))
+    {
+        let (who, fen) = line.split_at(2);
+        let setup = fen.trim().parse::<Fen>().expect("a FEN").into_setup();
+        let position = Chess::from_setup(setup, CastlingMode::Standard)
+            .or_else(PositionError::ignore_impossible_check)
+            .or_else(PositionError::ignore_too_much_material)
+            .expect("a position");
+        for (side, mark) in [(Color::White, 'W'), (Color::Black, 'B')] {
+            asked += 1;
+            let wrong_answer = if who.contains(mark) {
+                Answer::No
+            } else {
+                Answer::Yes
+            };
+            if can_mate(&position, side).answer == wrong_answer {
+                wrong.push(line);
+            }
+        }
+    }
+    println!("{asked} positions asked");
+    assert!(asked > 100, "the suite's form has changed");
+    assert_eq!(wrong, Vec::<&str>::new());
+}

@@ -120,3 +120,28 @@ fn what_the_past_forbids_is_caught() {
         assert!(played.contains_key(code), "{code} was never played");
     }
 }
+
+#[test]
+fn alerts_of_a_game_that_is_over_age_too() {
+    let games = parse_games(include_str!("../src/cli/demo.pgn").as_bytes(), "games");
+    let games: Vec<_> = games
+        .expect("the games read")
+        .into_iter()
+        .map(Arc::new)
+        .collect();
+    let day = play(games, 5, Noise::Calm, 0.08, false);
+    let half = day.truth.last().expect("games were played").at_ms / 2;
+    let early = day.raised.iter().filter(|(at, _)| *at < half);
+    let early: Vec<&str> = early.map(|(_, alert)| alert.id.as_str()).collect();
+    assert!(
+        day.games.len() > 2 && early.len() > 5,
+        "{} early",
+        early.len()
+    );
+    for id in early {
+        assert!(
+            day.gone.iter().any(|(_, gone)| gone == id),
+            "{id} stays for ever"
+        );
+    }
+}

@@ -101,6 +101,21 @@ impl Book {
         }
     }
 
+    /// What it goes by.
+    pub const fn rules(&self) -> Rules {
+        self.rules
+    }
+
+    /// Goes by other rules from now on.
+    pub const fn go_by(&mut self, rules: Rules) {
+        self.rules = rules;
+    }
+
+    /// No alert stands on the retained tree, of this game or of one before.
+    pub const fn is_empty(&self) -> bool {
+        self.pages.is_empty()
+    }
+
     /// Ids of alerts of the running game that nobody has closed.
     pub fn open_ids(&self) -> Vec<String> {
         self.pages

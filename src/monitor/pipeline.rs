@@ -57,7 +57,6 @@ pub struct NoSuchCandidate;
 #[derive(Debug)]
 pub struct Monitor {
     settings: Settings,
-    regime: Regime,
     frames: Frames,
     sensors: Sensors,
     clock: ClockWatch,
@@ -90,7 +89,6 @@ impl Monitor {
     pub fn new(settings: Settings) -> Monitor {
         let mode = CastlingMode::from_chess960(settings.chess960);
         Monitor {
-            regime: settings.regime.parse().unwrap_or(Regime::Standard),
             frames: Frames::new(),
             sensors: Sensors::default(),
             clock: ClockWatch::new(clock_side(&settings)),
@@ -218,7 +216,7 @@ impl Monitor {
                 self.clock = ClockWatch::new(clock_side(&settings));
             }
             self.game.set_limits(limits(&settings));
-            self.regime = settings.regime.parse().unwrap_or(Regime::Standard);
+            self.book.go_by(rules(&settings));
             self.settings = settings;
             if self.games > 0 {
                 self.tell_pgn();
@@ -231,6 +229,8 @@ impl Monitor {
             self.now = old.now;
             self.talk = old.talk;
             self.link = old.link;
+            self.book = old.book;
+            self.book.go_by(rules(&self.settings));
             self.out = old.out;
             self.talk.ask_board(self.now);
             self.cut = Some(Box::new(Cut::fresh(self.settings.clone())));
@@ -262,7 +262,7 @@ impl Monitor {
             && self.frames.is_empty()
             && self.phase() == Phase::Ready
             && self.clock.facts().running.is_none()
-            && self.book.alerts().next().is_none();
+            && self.book.is_empty();
         let Some(codes) = self.agreed.as_ref().filter(|_| quiet) else {
             return;
         };
@@ -279,7 +279,6 @@ impl Monitor {
         self.sensors = fresh.sensors;
         self.clock = fresh.clock;
         self.game = fresh.game;
-        self.book = fresh.book;
         self.turn_began = fresh.turn_began;
         self.last = None;
         self.was_cut = true;
@@ -573,43 +572,66 @@ impl Monitor {
             Some((doubted, _)) if doubted == ply => finding.level().min(Level::Check),
             _ => finding.level(),
         };
-        let window = if self.regime.window_closes_on_reply() {
+        let window = if self.book.rules().regime.window_closes_on_reply() {
             Window::UntilReply
         } else {
             Window::Open
         };
-        let game = self.game_id();
         let dots = before.turn().fold_wb(".", "...");
-        let clock = clock_at(self.clock.facts());
+        let move_text = format!("{}{dots} {}", before.setup.fullmoves, finding.played);
         let alert = Alert {
+            level,
+            window,
+            move_text,
+            pressed,
+            ..self.alert(finding, ply, before, placement, placement)
+        };
+        let raised = self.book.raise(alert);
+        self.tell_alerts(raised.into_iter().collect());
+    }
+
+    /// An alert that nobody has answered. Its id comes of `identity` beside venue, game, ply and code.
+    fn alert(
+        &self,
+        finding: Finding,
+        ply: u16,
+        before: &Stand,
+        placement: &str,
+        identity: &str,
+    ) -> Alert {
+        let clock = clock_at(self.clock.facts());
+        let Rules {
+            regime,
+            increment_s,
+            ..
+        } = self.book.rules();
+        Alert {
             id: alert_id(
                 &self.settings.venue,
                 self.settings.board,
-                &game.0,
+                &self.game_id().0,
                 ply,
                 finding.code.as_str(),
-                placement,
+                identity,
             ),
             rev: 1,
             raised: self.now,
-            level,
+            level: Level::Info,
             status: Status::Open,
-            window,
+            window: Window::Open,
             ply,
-            move_text: format!("{}{dots} {}", before.setup.fullmoves, finding.played),
+            move_text: String::new(),
             fen: before.fen(),
             placement: placement.to_owned(),
             clock_at_turn_start: self.turn_began,
             clock_at_press: clock,
             clock,
-            pressed,
+            pressed: None,
             offences: (0, 0),
-            remedy: laws::remedy(&finding, before, self.regime, self.settings.increment_s, 0),
+            remedy: laws::remedy(&finding, before, regime, increment_s, 0),
             finding,
             care: Care::default(),
-        };
-        let raised = self.book.raise(alert);
-        self.tell_alerts(raised.into_iter().collect());
+        }
     }
 
     fn tell_alerts(&mut self, said: Vec<Said>) {

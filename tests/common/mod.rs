@@ -38,6 +38,8 @@ pub struct Day {
     pub grown: Vec<(u64, Alert)>,
     /// Alerts as they ended.
     pub ended: Vec<Alert>,
+    /// Alerts taken off the retained tree, with when.
+    pub gone: Vec<(u64, String)>,
     /// Results told.
     pub results: Vec<Option<String>>,
     /// What the board sent, with when, ms.
@@ -145,11 +147,8 @@ impl Day {
                 _ if alert.status == Status::Open => {}
                 _ => self.ended.push(*alert),
             },
-            Output::Link(_)
-            | Output::Clock(_)
-            | Output::Pgn { .. }
-            | Output::AlertGone(_)
-            | Output::Answer(_) => {}
+            Output::Link(_) | Output::Clock(_) | Output::Pgn { .. } | Output::Answer(_) => {}
+            Output::AlertGone(id) => self.gone.push((now, id)),
         }
     }
 }

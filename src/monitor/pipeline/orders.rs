@@ -2,12 +2,12 @@
 
 use shakmaty::{Setup, Square};
 
-use super::Monitor;
+use super::{Monitor, stand};
 use crate::{
     board::{Edge, Placement},
     game::Ground,
-    incident::{Alert, Answer, Care, Level, Order, Refusal, Status, Verb, Window, alert_id},
-    laws::{self, Certainty, Code, Counts, Finding, Stand},
+    incident::{Alert, Answer, Order, Refusal, Verb},
+    laws::{self, Certainty, Code, Counts, Finding},
     monitor::Output,
     words::Side,
 };
@@ -99,14 +99,9 @@ impl Monitor {
         if code.row().counts == Counts::No {
             return Err(Refusal::Value(format!("{code} does not count (7.5.5)")));
         }
-        let ground = self.game.last_final();
-        let before = Stand {
-            setup: ground.setup().clone(),
-            mode: ground.mode(),
-        };
+        let before = stand(self.game.last_final());
         let placement = self.sensors.placement().to_string();
         let ply = self.game.record().len() as u16 + 1;
-        let clock = self.clock_view().at;
         let finding = Finding {
             code,
             side,
@@ -118,33 +113,7 @@ impl Monitor {
         // Each is an act of its own, also on the same men: the number of those before tells them apart.
         let counted = side.fold_wb(self.book.offences().0, self.book.offences().1);
         let told_apart = format!("{placement} {counted}");
-        Ok(Alert {
-            id: alert_id(
-                &self.settings.venue,
-                self.settings.board,
-                &self.game_id().0,
-                ply,
-                code.as_str(),
-                &told_apart,
-            ),
-            rev: 1,
-            raised: self.now,
-            level: Level::Info,
-            status: Status::Open,
-            window: Window::Open,
-            ply,
-            move_text: String::new(),
-            fen: before.fen(),
-            placement,
-            clock_at_turn_start: self.turn_began,
-            clock_at_press: clock,
-            clock,
-            pressed: None,
-            offences: (0, 0),
-            remedy: laws::remedy(&finding, &before, self.regime, self.settings.increment_s, 0),
-            finding,
-            care: Care::default(),
-        })
+        Ok(self.alert(finding, ply, &before, &placement, &told_apart))
     }
 }
 

@@ -5,7 +5,9 @@ mod support;
 
 use std::{
     fs,
-    process::{Child, Command, Stdio},
+    net::{Ipv4Addr, SocketAddr},
+    path::Path,
+    process::{Command, Stdio},
     time::Duration,
 };
 
@@ -13,15 +15,12 @@ use atalaya::publish::{ClientSettings, Hear, Heard, Outgoing, Publisher, Qos, ch
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 
-use support::{Seen, Subscriber, program};
+use support::{Guard, Seen, Subscriber, free_port, program};
 
-struct Guard(Child);
-
-impl Drop for Guard {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
+fn daemon(config: &Path) -> Guard {
+    let mut run = Command::new(env!("CARGO_BIN_EXE_atalaya"));
+    let run = run.args(["run", "--config"]).arg(config);
+    Guard::spawn(run.stderr(Stdio::null()))
 }
 
 #[test]
@@ -30,9 +29,7 @@ fn a_retained_command_is_refused_and_so_is_nonsense() {
         return;
     };
     let dir = tempfile::tempdir().expect("a folder");
-    let socket = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
-    let address = socket.local_addr().expect("it is bound");
-    drop(socket);
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, free_port()));
     let conf = dir.path().join("mosquitto.conf");
     fs::write(
         &conf,
@@ -42,14 +39,8 @@ fn a_retained_command_is_refused_and_so_is_nonsense() {
         ),
     )
     .expect("it writes");
-    let _broker = Guard(
-        Command::new(mosquitto)
-            .arg("-c")
-            .arg(&conf)
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("mosquitto starts"),
-    );
+    let mut broker = Command::new(mosquitto);
+    let _broker = Guard::spawn(broker.arg("-c").arg(&conf).stderr(Stdio::null()));
     let Some(mut phone) = Subscriber::start(address) else {
         return;
     };
@@ -75,14 +66,7 @@ fn a_retained_command_is_refused_and_so_is_nonsense() {
         dir.path().join("no-such-port").display(),
     );
     fs::write(&config, text).expect("it writes");
-    let _daemon = Guard(
-        Command::new(env!("CARGO_BIN_EXE_atalaya"))
-            .args(["run", "--config"])
-            .arg(&config)
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("the daemon starts"),
-    );
+    let _daemon = daemon(&config);
     let replies = |seen: &[Seen]| -> Vec<String> {
         let replies = seen
             .iter()
@@ -164,9 +148,7 @@ async fn reply(heard: &mut UnboundedReceiver<Heard>) -> Option<String> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn users_of_the_embedded_broker_speak_for_themselves_alone() {
     let dir = tempfile::tempdir().expect("a folder");
-    let socket = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
-    let port = socket.local_addr().expect("it is bound").port();
-    drop(socket);
+    let port = free_port();
     let mut users = String::new();
     for (name, role) in [("ana", "arbiter"), ("luis", "viewer")] {
         let made = assert_cmd::Command::cargo_bin("atalaya")
@@ -201,14 +183,7 @@ async fn users_of_the_embedded_broker_speak_for_themselves_alone() {
     );
     assert!(complaint.contains("web.users"), "{complaint}");
     fs::write(&config, text).expect("it writes");
-    let _daemon = Guard(
-        Command::new(env!("CARGO_BIN_EXE_atalaya"))
-            .args(["run", "--config"])
-            .arg(&config)
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("the daemon starts"),
-    );
+    let _daemon = daemon(&config);
     let (ana, mut to_ana) = client(port, "ana", PASSWORD).await;
     let (luis, _to_luis) = client(port, "luis", PASSWORD).await;
     let (eve, mut to_eve) = client(port, "ana", "guess").await;

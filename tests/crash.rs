@@ -7,16 +7,15 @@ mod support;
 use std::{
     collections::{BTreeMap, BTreeSet},
     env, fs,
-    net::TcpListener,
     path::Path,
-    process::{Child, Command, Stdio},
+    process::{Command, Stdio},
     thread,
     time::{Duration, Instant},
 };
 
 use atalaya::journal::segments;
 use serde_json::Value;
-use support::{Seen, Subscriber, program};
+use support::{Guard, Seen, Subscriber, free_port, program};
 
 const ATALAYA: &str = env!("CARGO_BIN_EXE_atalaya");
 /// Boards without mishaps, then as many with.
@@ -26,30 +25,10 @@ const KILLS: u32 = 20;
 /// From the start of the process to `online`; the aim is 1 s, a busy machine is not to fail the test.
 const IN_TIME: Duration = Duration::from_secs(10);
 
-struct Guard(Child);
-
-impl Drop for Guard {
-    fn drop(&mut self) {
-        // It may have ended already.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
 fn spawn(program: &Path, args: &[&str], dir: &Path) -> Guard {
-    let child = Command::new(program)
-        .args(args)
-        .current_dir(dir)
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn();
-    Guard(child.unwrap_or_else(|why| panic!("{}: {why}", program.display())))
-}
-
-/// Free again when this returns.
-fn free_port() -> u16 {
-    let socket = TcpListener::bind("127.0.0.1:0").expect("a port");
-    socket.local_addr().expect("it is bound").port()
+    let mut command = Command::new(program);
+    let quiet = command.stdout(Stdio::null()).stderr(Stdio::null());
+    Guard::spawn(quiet.args(args).current_dir(dir))
 }
 
 fn simulate(dir: &Path, name: &str, mishaps: &str) -> Guard {

@@ -8,14 +8,14 @@ use std::{
     fs,
     io::Write,
     path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
+    process::{Command, Stdio},
     thread,
     time::{Duration, Instant},
 };
 
 use atalaya::journal::segments;
 use serde_json::Value;
-use support::Subscriber;
+use support::{Guard, Subscriber, free_port};
 
 const ATALAYA: &str = env!("CARGO_BIN_EXE_atalaya");
 /// The setup takes up to 50 s of play, then six plies of some seconds.
@@ -25,29 +25,9 @@ const PATIENCE: Duration = Duration::from_secs(180);
 const IN_TIME: Duration = Duration::from_secs(5);
 const BOARDS: u16 = 8;
 
-/// A child that does not outlive the test.
-struct Guard(Child);
-
-impl Drop for Guard {
-    fn drop(&mut self) {
-        // It may have ended already.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
 fn spawn(program: &str, args: &[&str], dir: &Path) -> Guard {
-    let child = Command::new(program)
-        .args(args)
-        .current_dir(dir)
-        .stdout(Stdio::null())
-        .spawn();
-    Guard(child.unwrap_or_else(|why| panic!("{program}: {why}")))
-}
-
-fn free_port() -> u16 {
-    let socket = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
-    socket.local_addr().expect("it is bound").port()
+    let mut command = Command::new(program);
+    Guard::spawn(command.args(args).current_dir(dir).stdout(Stdio::null()))
 }
 
 fn configuration(dir: &Path, port: u16) -> PathBuf {

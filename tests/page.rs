@@ -12,7 +12,7 @@ use std::{
     io::{Read, Write},
     net::{SocketAddr, TcpStream},
     path::Path,
-    process::{Child, Command, Stdio},
+    process::{Command, Stdio},
     thread,
     time::{Duration, Instant},
 };
@@ -21,22 +21,8 @@ use atalaya::words::Side;
 use chromium::{Chromium, Phone};
 use serde_json::json;
 use shakmaty::{Role, Square};
-use support::program;
+use support::{Guard, free_port, program};
 use table::Table;
-
-struct Guard(Child);
-
-impl Drop for Guard {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-fn free_port() -> u16 {
-    let socket = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
-    socket.local_addr().expect("it is bound").port()
-}
 
 /// The daemon with one board, and where its page is.
 fn daemon(dir: &Path, table: &Table) -> (Guard, String) {
@@ -54,18 +40,18 @@ fn daemon(dir: &Path, table: &Table) -> (Guard, String) {
         table.address,
     );
     fs::write(dir.join("atalaya.toml"), text).expect("it writes");
-    let child = Command::new(env!("CARGO_BIN_EXE_atalaya"))
-        .args(["run", "--config", "atalaya.toml"])
-        .current_dir(dir)
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("the daemon starts");
+    let daemon = Guard::spawn(
+        Command::new(env!("CARGO_BIN_EXE_atalaya"))
+            .args(["run", "--config", "atalaya.toml"])
+            .current_dir(dir)
+            .stderr(Stdio::null()),
+    );
     let until = Instant::now() + Duration::from_secs(10);
     while TcpStream::connect(("127.0.0.1", page)).is_err() {
         assert!(Instant::now() < until, "no page within 10 s");
         thread::sleep(Duration::from_millis(30));
     }
-    (Guard(child), format!("http://127.0.0.1:{page}/"))
+    (daemon, format!("http://127.0.0.1:{page}/"))
 }
 
 fn enter(browser: &mut Chromium, phone: &Phone, name: &str) {

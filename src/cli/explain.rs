@@ -30,11 +30,7 @@ pub fn run(args: Args) -> Result<(), Failure> {
     }
     let mut list = String::new();
     for code in Code::ALL {
-        let title = code.row().title;
-        let title = match args.lang {
-            Lang::En => title.en,
-            Lang::Es => title.es,
-        };
+        let title = args.lang.of(code.row().title);
         // Writing to a String cannot fail.
         let _ = writeln!(list, "{code:<32} {title}");
     }

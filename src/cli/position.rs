@@ -7,7 +7,7 @@ use shakmaty::{CastlingMode, Chess, FromSetup, Position, PositionError};
 
 use super::{Failure, print};
 use crate::{
-    laws::{self, Answer, CanMate, Lang, Proof, Stand, can_mate},
+    laws::{self, Answer, CanMate, Lang, Proof, Stand, Words, can_mate},
     words::{Side, side_name},
 };
 
@@ -83,10 +83,7 @@ fn ended(position: &Chess, white: &CanMate, black: &CanMate) -> Option<&'static 
 }
 
 fn in_words(lang: Lang, proofs: &[Proof], mates: [&CanMate; 2], ended: Option<&str>) -> String {
-    let say = |en: &'static str, es: &'static str| match lang {
-        Lang::En => en,
-        Lang::Es => es,
-    };
+    let say = |en, es| lang.of(Words { en, es });
     let mut text = String::new();
     // Writing to a String cannot fail.
     if proofs.is_empty() {
@@ -107,10 +104,7 @@ fn in_words(lang: Lang, proofs: &[Proof], mates: [&CanMate; 2], ended: Option<&s
         );
     }
     for (side, mate) in [Side::White, Side::Black].into_iter().zip(mates) {
-        let name = match lang {
-            Lang::En => side_name(side),
-            Lang::Es => side.fold_wb("las blancas", "las negras"),
-        };
+        let name = say(side_name(side), side.fold_wb("las blancas", "las negras"));
         let answer = match mate.answer {
             Answer::Yes => say("yes", "sí"),
             Answer::No => say("no", "no"),
@@ -121,10 +115,8 @@ fn in_words(lang: Lang, proofs: &[Proof], mates: [&CanMate; 2], ended: Option<&s
     }
     let end = say("The game is over", "La partida ha terminado");
     if let Some(ended) = ended {
-        let title = ended.parse::<laws::Code>().map_or(ended, |code| {
-            let title = code.row().title;
-            say(title.en, title.es)
-        });
+        let title = ended.parse::<laws::Code>();
+        let title = title.map_or(ended, |code| lang.of(code.row().title));
         let _ = writeln!(text, "{end}: {title}");
     }
     text

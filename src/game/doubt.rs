@@ -66,25 +66,18 @@ impl Game {
     /// The one legal ply of the presser that explains the men, but for one man that it did not
     /// touch: that man is read wrong or was taken off. The case is told, the ply stands.
     pub(super) fn all_but_one_man(&mut self, press: &Press, case: &Case, at: At) -> bool {
-        let anchor = self.tree.anchor();
-        if anchor.ground.turn() != press.side {
+        if self.last_final().turn() != press.side {
             return false;
         }
-        let was = anchor.placement;
-        let mut fitting = anchor.successors().iter().filter_map(|&(mv, stood)| {
-            let square = stood.differs(&self.seen).single_square()?;
-            let man = stood.piece(square)?;
-            let other = self.seen.piece(square);
-            let untouched = was.piece(square) == Some(man);
-            let less = other.is_none_or(|other| other.color == man.color);
-            (untouched && less).then_some((mv, square, man))
+        let mut fitting = self.but_for_one_square().filter_map(|(mv, square)| {
+            let man = self.tree.anchor().placement.piece(square)?;
+            let read = self.seen.piece(square);
+            let less = read.is_none_or(|read| read.color == man.color);
+            less.then_some((mv, square, man))
         });
-        let Some((mv, square, man)) = fitting.next() else {
+        let (Some((mv, square, man)), None) = (fitting.next(), fitting.next()) else {
             return false;
         };
-        if fitting.next().is_some() {
-            return false;
-        }
         drop(fitting);
         self.out.push(Event::Unexplained(Box::new(case.clone())));
         self.misread.push(Misread {
@@ -102,10 +95,16 @@ impl Game {
 
     /// Whether a legal ply explains the men but for one square, which it does not touch.
     pub(super) fn one_square_off(&self) -> bool {
+        self.but_for_one_square().next().is_some()
+    }
+
+    /// Legal plies that explain the men but for one square which they do not touch.
+    fn but_for_one_square(&self) -> impl Iterator<Item = (Move, Square)> + '_ {
         let anchor = self.tree.anchor();
-        anchor.successors().iter().any(|(_, stood)| {
-            let square = stood.differs(&self.seen).single_square();
-            square.is_some_and(|square| stood.code(square) == anchor.placement.code(square))
+        anchor.successors().iter().filter_map(|(mv, stood)| {
+            let square = stood.differs(&self.seen).single_square()?;
+            let untouched = stood.code(square) == anchor.placement.code(square);
+            untouched.then_some((*mv, square))
         })
     }
 

@@ -54,15 +54,12 @@ impl Game {
         let Some(men) = self.joining.filter(|men| *men != self.seen) else {
             return;
         };
-        let moved = Color::ALL.into_iter().find(|&side| {
-            self.joined_ground(&men, side).is_some_and(|ground| {
-                ground
-                    .successors()
-                    .iter()
-                    .any(|(_, after)| *after == self.seen)
-            })
-        });
-        if let Some(ground) = moved.and_then(|side| self.joined_ground(&men, side)) {
+        let grounds = Color::ALL.map(|side| self.joined_ground(&men, side));
+        let leads_here = |ground: &Ground| {
+            let mut after = ground.successors().into_iter();
+            after.any(|(_, after)| after == self.seen)
+        };
+        if let Some(ground) = grounds.into_iter().flatten().find(leads_here) {
             self.begin_from(ground, at);
         }
     }

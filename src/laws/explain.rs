@@ -42,7 +42,8 @@ impl Lang {
         }
     }
 
-    pub(super) const fn of(self, words: Words) -> &'static str {
+    /// The words in this language.
+    pub const fn of(self, words: Words) -> &'static str {
         match self {
             Lang::En => words.en,
             Lang::Es => words.es,

@@ -20,7 +20,7 @@ pub mod round;
 pub mod world;
 
 pub use book::{Moment, Sheet};
-pub use feed::{Feed, News, Reader, Sight, Time, feed};
+pub use feed::{Feed, Keeper, News, Reader, Sight, Time, feed};
 pub use profile::{Boards, BoardsError, Profile};
 pub use round::{Event, Player, Seat, Seats};
 pub use world::World;

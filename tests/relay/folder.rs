@@ -11,7 +11,7 @@ use std::{
 };
 
 use atalaya::{
-    relay::{self, Feed, News, Profile, Reader, Sheet, Time as _, folder},
+    relay::{Feed, News, Profile, Reader, Sheet, Time as _, folder},
     words::BoardNo,
 };
 use fastrand::Rng;
@@ -28,12 +28,7 @@ struct Running {
 }
 
 fn start(dir: &Path, delay_ms: u64) -> Running {
-    let round = world(vec![vec![]], false);
-    let (feed, keeper, sight) = relay::feed(
-        (*round.event).clone(),
-        (*round.seats).clone(),
-        &dir.join("state"),
-    );
+    let (feed, keeper, sight) = crate::played::feed(1, &dir.join("state"));
     let profile = Profile {
         delay_ms,
         ..Profile::default()

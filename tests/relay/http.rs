@@ -8,16 +8,11 @@ use reqwest::{Client, Response, StatusCode};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use crate::played::{Plan, USUAL, Wall, game, world};
+use crate::played::{Plan, USUAL, Wall, game};
 
 async fn start(profile: Profile) -> (Feed, SocketAddr, CancellationToken, tempfile::TempDir) {
     let scratch = tempfile::tempdir().expect("a folder");
-    let round = world(vec![vec![], vec![]], false);
-    let (feed, keeper, sight) = relay::feed(
-        (*round.event).clone(),
-        (*round.seats).clone(),
-        scratch.path(),
-    );
+    let (feed, keeper, sight) = crate::played::feed(2, scratch.path());
     tokio::spawn(keeper.run());
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let address = listener.local_addr().expect("it is bound");

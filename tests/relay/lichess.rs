@@ -9,7 +9,7 @@ use std::{
 
 use atalaya::{
     relay::{
-        self, Feed, Moment, News, Profile, Reader, Sheet,
+        Feed, Moment, News, Profile, Reader, Sheet,
         lichess::{self, Pace, Standing, Target},
         push::{MOST_BYTES, Outcome, Push, push},
     },
@@ -100,6 +100,12 @@ fn chapter(game: &str) -> Chapter {
 }
 
 impl Fake {
+    /// Whether the first game stands there with so many plies.
+    fn first_has(&self, plies: usize) -> bool {
+        let first = self.chapters.first();
+        first.is_some_and(|one| one.moves.len() == plies)
+    }
+
     /// The rules of "which game is which", in the order of the chapters.
     fn find(&self, game: &Chapter, taken: &[usize]) -> Option<usize> {
         let same = |a: &Chapter, b: &Chapter, names: &[&str]| {
@@ -244,12 +250,7 @@ async fn start(boards: usize, change: impl FnOnce(&mut Fake)) -> Pushing {
     let address = listener.local_addr().expect("it is bound");
     tokio::spawn(axum::serve(listener, router).into_future());
     let scratch = tempfile::tempdir().expect("a folder");
-    let round = world(vec![vec![]; boards], false);
-    let (feed, keeper, sight) = relay::feed(
-        (*round.event).clone(),
-        (*round.seats).clone(),
-        scratch.path(),
-    );
+    let (feed, keeper, sight) = crate::played::feed(boards, scratch.path());
     tokio::spawn(keeper.run());
     let stop = CancellationToken::new();
     let (told, standing) = watch::channel(Standing::default());
@@ -353,10 +354,7 @@ async fn errors_within_a_200_and_a_refusal() {
     pushing.play(2, 3);
     pushing
         .until("board 2 is named", |fake, standing| {
-            fake.chapters
-                .first()
-                .is_some_and(|one| one.moves.len() == 3)
-                && standing.wrong == [(BoardNo(2), "Cannot parse move".to_owned())]
+            fake.first_has(3) && standing.wrong == [(BoardNo(2), "Cannot parse move".to_owned())]
         })
         .await;
     assert_eq!(pushing.standing.borrow().alarm, None, "the others go out");
@@ -394,11 +392,7 @@ async fn too_many_requests_and_outages() {
     let pushing = start(1, |fake| fake.script = vec![429, 503, 502]).await;
     pushing.play(1, 5);
     pushing
-        .until("it is taken", |fake, _| {
-            fake.chapters
-                .first()
-                .is_some_and(|one| one.moves.len() == 5)
-        })
+        .until("it is taken", |fake, _| fake.first_has(5))
         .await;
     pushing.stop.cancel();
     let fake = pushing.stop().await;

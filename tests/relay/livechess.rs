@@ -17,7 +17,7 @@ use tokio_tungstenite::{
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::played::{Plan, USUAL, Wall, game, world};
+use crate::played::{Plan, USUAL, Wall, game};
 
 pub struct Client(WebSocketStream<MaybeTlsStream<TcpStream>>);
 
@@ -74,12 +74,7 @@ struct Served {
 
 async fn start(profile: Profile) -> Served {
     let scratch = tempfile::tempdir().expect("a folder");
-    let round = world(vec![vec![], vec![]], false);
-    let (feed, keeper, sight) = relay::feed(
-        (*round.event).clone(),
-        (*round.seats).clone(),
-        scratch.path(),
-    );
+    let (feed, keeper, sight) = crate::played::feed(2, scratch.path());
     tokio::spawn(keeper.run());
     for (board, serial) in [(BoardNo(1), "24958"), (BoardNo(2), "24959")] {
         let report = LinkReport {

@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeMap,
+    path::Path,
     sync::Arc,
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
@@ -9,7 +10,7 @@ use std::{
 use atalaya::{
     game::Ground,
     relay::{
-        Event, Moment, Player, Seat, Sheet, Time, World,
+        self, Event, Feed, Keeper, Moment, Player, Seat, Sheet, Sight, Time, World,
         book::{Ending, Games, Ply},
         line,
     },
@@ -221,4 +222,10 @@ pub fn world(sheets: Vec<Vec<Sheet>>, chess960: bool) -> World {
         games: boards,
         serials: BTreeMap::from([(BoardNo(1), "25500".to_owned())]),
     }
+}
+
+/// A feed of so many boards without games, that keeps its state in this folder.
+pub fn feed(boards: usize, state: &Path) -> (Feed, Keeper, Sight) {
+    let World { event, seats, .. } = world(vec![vec![]; boards], false);
+    relay::feed((*event).clone(), (*seats).clone(), state)
 }

@@ -5,7 +5,7 @@ use std::{fs, path::Path, time::Instant};
 
 use atalaya::{
     monitor::{LinkReport, LinkState},
-    relay::{self, News, Profile, Reader, Sheet, folder, http, livechess},
+    relay::{News, Profile, Reader, Sheet, folder, http, livechess},
     words::{At, BoardNo},
 };
 use fastrand::Rng;
@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     livechess::Client,
-    played::{Plan, USUAL, Wall, game, world},
+    played::{Plan, USUAL, Wall, game},
 };
 
 const BOARDS: u16 = 100;
@@ -72,12 +72,7 @@ async fn by_livechess(client: &mut Client, board: u16, plies: usize, since: Inst
 async fn from_a_final_ply_to_each_output() {
     let scratch = tempfile::tempdir().expect("a folder");
     let dir = scratch.path();
-    let round = world(vec![vec![]; usize::from(BOARDS)], false);
-    let (feed, keeper, sight) = relay::feed(
-        (*round.event).clone(),
-        (*round.seats).clone(),
-        &dir.join("state"),
-    );
+    let (feed, keeper, sight) = crate::played::feed(usize::from(BOARDS), &dir.join("state"));
     tokio::spawn(keeper.run());
     let plan = Plan {
         plies: 200,

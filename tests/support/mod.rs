@@ -5,7 +5,7 @@
 use std::{
     env,
     io::{BufRead, BufReader},
-    net::{SocketAddr, TcpStream},
+    net::{SocketAddr, TcpListener, TcpStream},
     path::PathBuf,
     process::{Child, Command, Stdio},
     sync::mpsc::{Receiver, RecvTimeoutError, channel},
@@ -31,6 +31,30 @@ pub fn program(name: &str) -> Option<PathBuf> {
         println!("skipped: {name} is not installed");
     }
     found
+}
+
+/// A child that does not outlive the test.
+pub struct Guard(pub Child);
+
+impl Guard {
+    pub fn spawn(command: &mut Command) -> Guard {
+        let child = command.spawn();
+        Guard(child.unwrap_or_else(|why| panic!("{command:?}: {why}")))
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Free again when this returns.
+pub fn free_port() -> u16 {
+    let socket = TcpListener::bind("127.0.0.1:0").expect("a port");
+    socket.local_addr().expect("it is bound").port()
 }
 
 /// One message as a subscriber saw it.

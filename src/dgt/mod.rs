@@ -4,11 +4,13 @@
 mod clock;
 mod command;
 mod frame;
+mod memory;
 mod message;
 mod square;
 
 pub use clock::{ClockAck, ClockMessage, ClockTimes, Hand, HandTime};
 pub use command::{ClockCommand, Command, Request};
 pub use frame::Frames;
+pub use memory::{Entry, entries};
 pub use message::{Battery, Message};
 pub use square::{physical_of, square_of};

@@ -222,25 +222,29 @@ impl ClockWatch {
         }
     }
 
+    /// Whose time this hand shows.
+    pub fn side_of(&self, hand: Hand) -> Side {
+        if hand == self.white {
+            Side::White
+        } else {
+            Side::Black
+        }
+    }
+
     fn translate(&self, times: &ClockTimes) -> ClockFacts {
-        let side_of = |hand: Hand| {
-            if hand == self.white {
-                Side::White
-            } else {
-                Side::Black
-            }
-        };
         let flag = [Hand::Left, Hand::Right]
             .into_iter()
             .find(|&hand| match hand {
                 Hand::Left => times.left.flag_fallen,
                 Hand::Right => times.right.flag_fallen,
             })
-            .map(side_of);
+            .map(|hand| self.side_of(hand));
         ClockFacts {
             white_s: Some(hand_time(times, self.white)),
             black_s: Some(hand_time(times, self.white.other())),
-            running: times.running.then(|| side_of(self.believed_lever(times))),
+            running: times
+                .running
+                .then(|| self.side_of(self.believed_lever(times))),
             connected: true,
             flag,
         }

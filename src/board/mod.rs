@@ -4,9 +4,11 @@
 //! [`ClockWatch`] folds its clock messages into who runs, who pressed, and how much is left.
 
 mod clock;
+mod memory;
 mod placement;
 mod sensors;
 
 pub use clock::{ClockChange, ClockFacts, ClockSide, ClockWatch, UnknownClockSide};
+pub use memory::{Remembered, remembered};
 pub use placement::{Placement, Reading};
 pub use sensors::{Edge, Sensors};

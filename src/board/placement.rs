@@ -15,6 +15,24 @@ pub enum Reading {
     Magic(u8),
 }
 
+impl Reading {
+    /// What a four-bit code of the board says (protocol section 6.2).
+    pub fn from_code(code: u8) -> Reading {
+        match code & 0x0f {
+            0 => Reading::Empty,
+            code => code_to_piece(code).map_or(Reading::Magic(code), Reading::Man),
+        }
+    }
+
+    fn code(self) -> u8 {
+        match self {
+            Reading::Empty => 0,
+            Reading::Man(piece) => piece_to_code(piece),
+            Reading::Magic(code) => code,
+        }
+    }
+}
+
 /// A full board of readings, White at the bottom, whatever way the board lies on the table.
 ///
 /// Stored as four planes of the DGT code's bits, so that [`Placement::differs`] is a few `xor`s.
@@ -49,13 +67,12 @@ impl Placement {
 
     /// What the square reads.
     pub fn get(&self, square: Square) -> Reading {
-        match self.code(square) {
-            0 => Reading::Empty,
-            code => match code_to_piece(code) {
-                Some(piece) => Reading::Man(piece),
-                None => Reading::Magic(code),
-            },
-        }
+        Reading::from_code(self.code(square))
+    }
+
+    /// Lets the square read this.
+    pub fn set_reading(&mut self, square: Square, reading: Reading) {
+        self.set_code(square, reading.code());
     }
 
     /// The man on the square, if one is read there.

@@ -139,7 +139,7 @@ impl Sensors {
         self.flaps.push((at, square));
     }
 
-    fn square(&self, physical: u8) -> Square {
+    pub(super) fn square(&self, physical: u8) -> Square {
         let square = upright(physical);
         if self.turned {
             square.rotate_180()

@@ -131,4 +131,6 @@ pub enum Event {
     },
     /// A full board would settle a doubt.
     WantDump,
+    /// The board's own memory would fill a gap.
+    WantMemory,
 }

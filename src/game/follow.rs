@@ -11,6 +11,7 @@ use super::{
     history::History,
     join::SET_UP_MS,
     press::Press,
+    recall::Recall,
     start::{is_centre, is_start_array, king_in_centre, kings_result},
     tree::{Step, Tree},
 };
@@ -86,17 +87,20 @@ pub struct Game {
     looks: VecDeque<(At, ClockFacts)>,
     looks_alike: usize,
     stopped: Option<At>,
-    stage: Stage,
+    pub(super) stage: Stage,
     wandered: bool,
     asked: bool,
     pub(super) array_told: bool,
     /// What the sensors read; `seen` is what is believed to stand.
-    read: Placement,
+    pub(super) read: Placement,
     pub(super) misread: Vec<Misread>,
     pub(super) disturbed: bool,
     pub(super) ways: Vec<Vec<Move>>,
     /// Men that were set up, at a board without a clock: whose move it is, is not known.
     pub(super) joining: Option<Placement>,
+    pub(super) recall: Recall,
+    /// Questions for the memory in a row that filled nothing.
+    pub(super) fruitless: u8,
     pub(super) out: Vec<Event>,
 }
 
@@ -133,6 +137,8 @@ impl Game {
             ways: Vec::new(),
             joining: None,
             unmoved: None,
+            recall: Recall::default(),
+            fruitless: 0,
             out: Vec::new(),
         }
     }
@@ -289,6 +295,7 @@ impl Game {
             Stage::Setup => return self.notice_set_up(quiet, at),
             Stage::Ended { .. } => return self.notice_wrong_array(quiet),
         }
+        self.notice_gap(quiet, at);
         if self.press.is_some() {
             self.decide(at, false);
         }
@@ -338,6 +345,7 @@ impl Game {
                     .flat_map(|at| since_press.map(|ms| at.plus_ms(ms))),
             )
             .chain(self.stopped.map(|at| at.plus_ms(STOPPED_MS)))
+            .chain(self.recall_due())
             .filter(|&at| at > now)
             .min()
     }

@@ -11,6 +11,7 @@ mod history;
 mod join;
 pub mod pgn;
 mod press;
+mod recall;
 mod reply;
 mod start;
 mod tree;

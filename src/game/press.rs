@@ -95,6 +95,7 @@ impl Game {
             _ if press.soft || (press.side == self.last_final().turn() && self.open.is_some()) => {
                 self.press = None;
             }
+            Verdict::Unexplained if self.recalls() => {}
             Verdict::Unmoved | Verdict::Unexplained => {
                 let settled = quiet >= self.limits.confirm_ms && waited >= self.limits.confirm_ms;
                 if !settled {

@@ -148,6 +148,15 @@ impl Tree {
             .fold(0, |parent, &mv| self.grow_known(parent, mv, at, edges))
     }
 
+    /// All candidates came to be shown at this moment, and no edge is kept of how.
+    pub fn shown_by(&mut self, at: At) {
+        for node in &mut self.nodes {
+            node.first_shown = at;
+            node.shown = at;
+            node.edges = 0;
+        }
+    }
+
     /// Whether a press without a move waits to be answered.
     pub fn has_pass(&self) -> bool {
         self.nodes.iter().any(|node| node.step == Step::Pass)

@@ -13,8 +13,8 @@ use super::{
     talk::Talk,
 };
 use crate::{
-    board::{ClockChange, ClockFacts, ClockSide, ClockWatch, Sensors},
-    dgt::{ClockMessage, Frames, Message},
+    board::{ClockChange, ClockFacts, ClockSide, ClockWatch, Sensors, remembered},
+    dgt::{ClockMessage, Frames, Message, entries},
     game::{Case, Event, Game, Ground, History, Limits, Recorded, Stage, pgn},
     incident::{
         Alert, AlertChange, Answers, Book, Care, ClockAt, Level, Order, Rules, Said, Status,
@@ -348,10 +348,14 @@ impl Monitor {
                 self.link.battery = Some(battery.percent);
                 self.tell_link();
             }
+            Message::EventMemory(memory) => {
+                let past = remembered(entries(&memory), &self.sensors, &self.clock);
+                self.stale |= self.game.remembered(&past, self.now);
+                self.drain_game();
+            }
             Message::HardwareVersion { .. }
             | Message::Trademark(_)
             | Message::BusAddress(_)
-            | Message::EventMemory(_)
             | Message::Unknown { .. } => {}
         }
     }
@@ -442,6 +446,7 @@ impl Monitor {
                 }
                 Event::Ended { .. } => self.tell_pgn(),
                 Event::WantDump => self.talk.ask_board(self.now),
+                Event::WantMemory => self.talk.ask_memory(self.now),
             }
         }
     }

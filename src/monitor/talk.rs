@@ -91,6 +91,11 @@ impl Talk {
         }
     }
 
+    /// What the board remembers by itself is wanted now.
+    pub fn ask_memory(&mut self, now: At) {
+        self.say(Request::EventMemory, now);
+    }
+
     /// The board changed without telling: it was reset and sends no updates any more.
     pub fn ask_updates(&mut self, now: At) {
         self.say(Request::UpdateNice, now);

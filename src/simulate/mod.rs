@@ -3,6 +3,7 @@
 //! mistake in one is not repeated in the other.
 
 mod clock;
+mod event_memory;
 mod games;
 mod hands;
 mod mishap;

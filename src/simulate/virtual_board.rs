@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use shakmaty::{Piece, Role, Square};
 
-use super::{clock::Clock, noise::Rates, scan::Scan};
+use super::{clock::Clock, event_memory::EventMemory, noise::Rates, scan::Scan};
 use crate::{
     dgt::{Battery, ClockMessage, ClockTimes, Command, Message, Request, physical_of},
     words::Side,
@@ -30,6 +30,7 @@ pub struct VirtualBoard {
     rng: fastrand::Rng,
     scan: Scan,
     clock: Clock,
+    memory: EventMemory,
     mode: Mode,
     /// The clock as last told, and when.
     told: Option<(ClockTimes, u64)>,
@@ -53,6 +54,7 @@ impl VirtualBoard {
             scan: Scan::new(rng.u64(200..=250)),
             rng,
             clock: Clock::new(0),
+            memory: EventMemory::default(),
             mode: Mode::Idle,
             told: None,
             poll_ms: None,
@@ -140,7 +142,7 @@ impl VirtualBoard {
                 charging: false,
                 discharging: true,
             }),
-            Request::EventMemory => Message::EventMemory(vec![0x7f; 0x1f00]),
+            Request::EventMemory => Message::EventMemory(self.memory.dump()),
         };
         self.send(&message, now_ms);
     }
@@ -209,12 +211,14 @@ impl VirtualBoard {
     /// Scans and polls up to this moment.
     pub fn advance(&mut self, now_ms: u64) {
         while let Some((square, code)) = self.scan.look(now_ms) {
+            self.memory.square(square, code, self.scan.seen());
             if self.mode != Mode::Idle {
                 self.send(&Message::Field { square, code }, now_ms);
             }
         }
         if self.poll_ms.is_some_and(|at| at <= now_ms) {
             self.poll_ms = None;
+            self.memory.clock(&self.clock.times(self.turned, now_ms));
             self.tell_clock(now_ms);
         } else if self.clock_due(now_ms).is_some_and(|at| at <= now_ms) {
             self.tell_clock(now_ms);

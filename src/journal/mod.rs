@@ -21,6 +21,7 @@
 //! first of which are [`Kind::Seqs`] and [`Kind::Cuts`]. `n` gives the order, not the time, for a small computer without
 //! a battery may wake up in 1970. A segment is never touched again once another is begun.
 
+mod begun;
 mod entry;
 mod files;
 mod inbytes;

@@ -21,8 +21,9 @@ use crate::words::BoardNo;
 /// lasts so long and no clock is so wrong for long.
 const OLDEST: SignedDuration = SignedDuration::from_hours(36);
 
-/// Plays every running game of the journal again from its beginning: what is given is each board's
-/// monitor as it was, and what it told that the broker may not have. `wall` is now.
+/// Plays every running game of the journal again from its beginning, and those before it of which the
+/// broker may not have everything: what is given is each board's monitor as it was, and what it told
+/// that has no acknowledgement. `wall` is now.
 ///
 /// A board whose replay tells something else than was told then (another version of Atalaya, a damaged
 /// journal) is logged, and goes on from what is told now.
@@ -34,8 +35,7 @@ pub fn recover(
     past: &Past,
     wall: Timestamp,
 ) -> Result<BTreeMap<BoardNo, Rebuilt>, FileError> {
-    let mut cuts = past.cuts.clone();
-    cuts.retain(|_, (_, begun)| wall.duration_since(*begun) <= OLDEST);
+    let cuts = past.needed(wall.saturating_sub(OLDEST).unwrap_or(Timestamp::MIN));
     let segments = needed(segments(dir)?, &cuts)?;
     let workers = thread::available_parallelism().map_or(1, usize::from);
     thread::scope(|scope| {

@@ -36,7 +36,11 @@ impl Segment {
         let stamp = wall.strftime("%Y%m%dT%H%M%SZ");
         let path = dir.join(format!("atalaya-{stamp}-{number}.atj"));
         let mut head = MAGIC.to_vec();
-        for kind in [Kind::Seqs(past.seqs.clone()), Kind::Cuts(past.cuts.clone())] {
+        for kind in [
+            Kind::Seqs(past.seqs.clone()),
+            Kind::Cuts(past.needed(Timestamp::MIN)),
+            Kind::Cuts(past.running()),
+        ] {
             let entry = Entry {
                 board: DAEMON,
                 seq: 0,

@@ -145,7 +145,7 @@ fn killed_again_and_again() {
     fs::write(dir.join("quick.pgn"), quick.replace("300+5", "60+0")).expect("it writes");
     let port = free_port();
     let address = format!("127.0.0.1:{port}").parse().expect("an address");
-    let _broker = spawn(&mosquitto, &["-p", &port.to_string()], dir);
+    let _broker = support::mosquitto(&mosquitto, port);
     let _clean = simulate(dir, "clean", "0");
     let _rough = simulate(dir, "rough", "0.2");
     configuration(dir, port);

@@ -14,11 +14,8 @@ use atalaya::{
     },
     words::{At, BoardNo, GameId, Side},
 };
-use support::Subscriber;
+use support::{Subscriber, gate::Gate};
 use tokio::{
-    io::copy_bidirectional,
-    net::{TcpListener, TcpStream},
-    sync::watch,
     task::{JoinHandle, block_in_place},
     time::{sleep, timeout},
 };
@@ -335,52 +332,6 @@ impl Daemon {
             .await
             .expect("in time")
             .expect("no panic");
-    }
-}
-
-/// A door between client and broker that can be shut, or lead to another broker.
-struct Gate {
-    addr: SocketAddr,
-    target: watch::Sender<Option<SocketAddr>>,
-    ice: watch::Sender<()>,
-}
-
-impl Gate {
-    async fn open(target: SocketAddr) -> Gate {
-        let listener = TcpListener::bind(any_port()).await.unwrap();
-        let addr = listener.local_addr().unwrap();
-        let (target, now) = watch::channel(Some(target));
-        let (ice, freezing) = watch::channel(());
-        tokio::spawn(async move {
-            while let Ok((mut client, _)) = listener.accept().await {
-                let mut now = now.clone();
-                let mut freezing = freezing.clone();
-                freezing.borrow_and_update();
-                let Some(broker) = *now.borrow_and_update() else {
-                    continue;
-                };
-                tokio::spawn(async move {
-                    let mut broker = TcpStream::connect(broker).await.unwrap();
-                    tokio::select! {
-                        _ = copy_bidirectional(&mut client, &mut broker) => {}
-                        _ = now.changed() => {}
-                        // both ends stay open and nothing passes
-                        _ = freezing.changed() => sleep(2 * PATIENCE).await,
-                    }
-                });
-            }
-        });
-        Gate { addr, target, ice }
-    }
-
-    /// What passes now falls silent without a word; new connections are let through.
-    fn freeze(&self) {
-        self.ice.send_replace(());
-    }
-
-    /// Cuts what passes and leads elsewhere; nowhere with `None`.
-    fn point(&self, target: Option<SocketAddr>) {
-        self.target.send_replace(target);
     }
 }
 

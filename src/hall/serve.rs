@@ -1,6 +1,8 @@
 //! The daemon: broker, client, journal and one watch per board, from start to stop.
 
-use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf, time::Duration};
+use std::{
+    collections::BTreeMap, convert::Infallible, net::SocketAddr, path::PathBuf, time::Duration,
+};
 
 use tokio::{
     sync::{mpsc, watch as latest},
@@ -45,6 +47,9 @@ const RECEIPTS_GATHER: Duration = Duration::from_millis(20);
 /// The daemon's name at its own broker; no user can have it, for `*` is no letter.
 const DAEMON_USER: &str = "*daemon*";
 
+/// A board whose port is not known yet is not waited for any longer before what an earlier run left at
+/// the broker is emptied; when it is found, it says all again.
+const SETTLE: Duration = Duration::from_secs(10);
 /// A board answers within a second; a slow USB hub takes another.
 const PROBE_PATIENCE: Duration = Duration::from_secs(3);
 
@@ -170,6 +175,8 @@ impl Hall {
         };
         let stop_boards = CancellationToken::new();
         let mut boards = JoinSet::new();
+        let (silence, gate) = (past.silence(), desk.gate.clone());
+        boards.spawn(settle(silence, gate, stop_boards.clone()));
         boards.spawn(Orders::new(desk.clone()).run(heard, stop_boards.clone()));
         for board in &settings.boards {
             let own = monitor_settings(settings, &pairings, board.number, board.clock.as_str());
@@ -253,13 +260,26 @@ impl Hall {
 struct Past {
     seqs: Seqs,
     rebuilt: BTreeMap<BoardNo, Rebuilt>,
+    silent: Option<mpsc::Sender<Infallible>>,
 }
 
 impl Past {
+    /// Ends when every board taken until [`Past::all_taken`] has said how it stands.
+    fn silence(&mut self) -> mpsc::Receiver<Infallible> {
+        let (silent, silence) = mpsc::channel(1);
+        self.silent = Some(silent);
+        silence
+    }
+
+    fn all_taken(&mut self) {
+        self.silent = None;
+    }
+
     fn take(&mut self, board: BoardNo) -> Left {
         Left {
             seq: self.seqs.get(&board).copied().unwrap_or(0),
             rebuilt: self.rebuilt.remove(&board),
+            silent: self.silent.clone(),
         }
     }
 }
@@ -287,7 +307,12 @@ async fn past(
         "the journal was played again"
     );
     let seqs = known.seqs;
-    Ok((clock.behind(known.at), Past { seqs, rebuilt }))
+    let past = Past {
+        seqs,
+        rebuilt,
+        silent: None,
+    };
+    Ok((clock.behind(known.at), past))
 }
 
 /// The daemon's own entries.
@@ -323,6 +348,16 @@ async fn note_receipts(mut delivered: latest::Receiver<Seqs>, mut diary: Diary) 
             diary.note(Kind::Delivered(fresh));
         }
     }
+}
+
+/// Once every board has said how it stands, what earlier runs left at the broker goes.
+async fn settle(mut silence: mpsc::Receiver<Infallible>, gate: Gate, stop: CancellationToken) {
+    tokio::select! {
+        () = stop.cancelled() => return,
+        _ = silence.recv() => {}
+        () = sleep(SETTLE) => {}
+    }
+    gate.settled();
 }
 
 /// A board known by its number only: the ports are asked until one answers with it.
@@ -391,6 +426,7 @@ async fn watch_all_ports(
             };
             boards.spawn(watch(post, desk.clone(), left, stop.clone()));
         }
+        past.all_taken();
         tokio::select! {
             () = stop.cancelled() => break,
             () = tokio::time::sleep(LOOK_FOR_BOARDS) => {}

@@ -1,5 +1,7 @@
 //! One board's watch: the link's events into the monitor, and what it says to the world.
 
+use std::convert::Infallible;
+
 use jiff::Timestamp;
 use tokio::{sync::mpsc, time::sleep_until};
 use tokio_util::sync::CancellationToken;
@@ -38,6 +40,8 @@ pub struct Left {
     pub seq: u64,
     /// Its monitor, when a game may still be on.
     pub rebuilt: Option<Rebuilt>,
+    /// Dropped when the board has said how it stands.
+    pub silent: Option<mpsc::Sender<Infallible>>,
 }
 
 /// What all boards share.

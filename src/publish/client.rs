@@ -11,7 +11,7 @@
 )]
 
 use std::{
-    collections::{BTreeMap, HashMap, VecDeque},
+    collections::{BTreeMap, BTreeSet, HashMap, VecDeque},
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -23,7 +23,7 @@ use rumqttc::{AsyncClient, Event, EventLoop, LastWill, MqttOptions, Packet, QoS,
 use tokio::{
     sync::{mpsc, watch},
     task::JoinHandle,
-    time::{Instant, sleep, timeout_at},
+    time::{Instant, sleep, sleep_until, timeout_at},
 };
 use tokio_util::sync::CancellationToken;
 
@@ -51,6 +51,8 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(3);
 /// A connection that lived so long was a good one: the pauses start short again.
 const GOOD_LIFE: Duration = Duration::from_secs(5);
 const STOP_PATIENCE: Duration = Duration::from_secs(3);
+/// So long after the last retained message of an earlier run nothing more of it is expected.
+const SWEEP: Duration = Duration::from_secs(5);
 
 /// Which broker, and who we are.
 #[derive(Clone)]
@@ -107,10 +109,16 @@ pub enum Heard {
     },
 }
 
+/// What the stub tells the actor.
+enum Word {
+    Message(Outgoing),
+    Settled,
+}
+
 /// The stub: hands messages to the actor, from anywhere, without waiting.
 #[derive(Clone)]
 pub struct Publisher {
-    inbox: mpsc::UnboundedSender<Outgoing>,
+    inbox: mpsc::UnboundedSender<Word>,
     connected: watch::Receiver<bool>,
     dropped: Arc<AtomicU64>,
     delivered: watch::Receiver<BTreeMap<BoardNo, u64>>,
@@ -130,9 +138,15 @@ impl Publisher {
                 self.dropped.fetch_add(1, Ordering::Relaxed);
             } else {
                 // the actor is gone only when the daemon is stopping
-                let _ = self.inbox.send(message);
+                let _ = self.inbox.send(Word::Message(message));
             }
         }
+    }
+
+    /// All that this run retains has been sent once. From now on what the broker keeps for the boards
+    /// and alerts of the venue beside it is of an earlier run, and is emptied.
+    pub fn settled(&self) {
+        let _ = self.inbox.send(Word::Settled);
     }
 
     /// Whether the broker is there now, and each change of it.
@@ -167,6 +181,8 @@ pub fn channel(settings: ClientSettings) -> (Publisher, Actor) {
         outbox: Outbox::new(),
         connections: 0,
         complaint: None,
+        settled: false,
+        strange: BTreeSet::new(),
     };
     let publisher = Publisher {
         inbox,
@@ -180,7 +196,7 @@ pub fn channel(settings: ClientSettings) -> (Publisher, Actor) {
 /// Owns the outbox and the connection.
 pub struct Actor {
     settings: ClientSettings,
-    messages: mpsc::UnboundedReceiver<Outgoing>,
+    messages: mpsc::UnboundedReceiver<Word>,
     connected_now: watch::Sender<bool>,
     delivered_now: watch::Sender<BTreeMap<BoardNo, u64>>,
     dropped: Arc<AtomicU64>,
@@ -188,6 +204,10 @@ pub struct Actor {
     connections: u64,
     /// Why there is no connection, as last logged.
     complaint: Option<String>,
+    /// All that this run retains has been sent once.
+    settled: bool,
+    /// Topics that this broker keeps and that are not ours, until we are settled.
+    strange: BTreeSet<String>,
 }
 
 /// How a connection ended.
@@ -232,16 +252,18 @@ impl Actor {
     /// One connection, from CONNECT to its end.
     async fn serve(&mut self, epoch: &mut Epoch, stop: &CancellationToken) -> End {
         loop {
+            let sweeping = epoch.sweeping;
             tokio::select! {
                 () = stop.cancelled() => return End::Stop,
-                message = self.messages.recv() => match message {
-                    Some(message) => self.take(message, epoch),
+                word = self.messages.recv() => match word {
+                    Some(word) => self.take(word, epoch),
                     None => return End::Stop,
                 },
                 progress = epoch.progress() => match progress {
                     Some(progress) => self.follow(progress, epoch),
                     None => return End::Broken,
                 },
+                () = until(sweeping), if self.settled => self.end_sweep(epoch),
             }
             self.fill(epoch);
         }
@@ -255,16 +277,29 @@ impl Actor {
             tokio::select! {
                 () = stop.cancelled() => return true,
                 () = &mut pause => return false,
-                message = self.messages.recv() => match message {
-                    Some(message) if message.qos == Qos::AtLeastOnce => self.outbox.push(message),
-                    Some(_) => self.count_dropped(),
+                word = self.messages.recv() => match word {
+                    Some(Word::Settled) => self.settled = true,
+                    Some(Word::Message(message)) if message.qos == Qos::AtLeastOnce => {
+                        self.outbox.push(message);
+                    }
+                    Some(Word::Message(_)) => self.count_dropped(),
                     None => return true,
                 },
             }
         }
     }
 
-    fn take(&mut self, message: Outgoing, epoch: &Epoch) {
+    fn take(&mut self, word: Word, epoch: &Epoch) {
+        let message = match word {
+            Word::Message(message) => message,
+            Word::Settled => {
+                self.settled = true;
+                for topic in std::mem::take(&mut self.strange) {
+                    self.sweep(topic);
+                }
+                return;
+            }
+        };
         match message.qos {
             Qos::AtLeastOnce => self.outbox.push(message),
             Qos::AtMostOnce if *self.connected_now.borrow() && epoch.publish(&message) => {}
@@ -282,8 +317,13 @@ impl Actor {
                 self.outbox.connected(online);
                 self.connected_now.send_replace(true);
                 self.tell(Heard::Connected);
+                if let Some(StatusWords { topics, .. }) = &self.settings.status {
+                    self.strange.clear();
+                    epoch.subscribe(&topics.kept(), QoS::AtMostOnce);
+                    epoch.sweeping = Some(Instant::now() + SWEEP);
+                }
                 if let Some(hear) = &self.settings.hear {
-                    epoch.subscribe(&hear.filters);
+                    epoch.subscribe(&hear.filters, QoS::AtLeastOnce);
                 }
                 tracing::info!(
                     host = self.settings.host,
@@ -292,7 +332,7 @@ impl Actor {
                     "connected to the broker"
                 );
             }
-            Progress::Heard(heard) => self.tell(heard),
+            Progress::Heard(heard) => self.hear(heard, epoch),
             Progress::Sent(id) => epoch.pair(id),
             Progress::Acked(id) => {
                 if let Some(k) = epoch.unacked.remove(&id) {
@@ -321,8 +361,8 @@ impl Actor {
 
     /// The clean end. Without a connection there is nothing to say: the will has spoken.
     async fn say_stopped(&mut self, epoch: &mut Epoch) {
-        while let Ok(message) = self.messages.try_recv() {
-            self.take(message, epoch);
+        while let Ok(word) = self.messages.try_recv() {
+            self.take(word, epoch);
         }
         if !*self.connected_now.borrow() {
             return;
@@ -358,6 +398,43 @@ impl Actor {
         let StatusWords { topics, boot } = self.settings.status.as_ref()?;
         let now = jiff::Timestamp::now();
         Some(status(topics, boot, self.connections, now, state))
+    }
+
+    fn hear(&mut self, heard: Heard, epoch: &mut Epoch) {
+        let kept = match (&heard, &self.settings.status) {
+            (Heard::Message { topic, .. }, Some(StatusWords { topics, .. })) => {
+                topics.is_kept(topic)
+            }
+            _ => false,
+        };
+        match heard {
+            Heard::Message {
+                topic, retained, ..
+            } if kept => {
+                // What is not retained is our own, as it was just told.
+                if retained {
+                    epoch.sweeping = Some(Instant::now() + SWEEP);
+                    self.sweep(topic);
+                }
+            }
+            other => self.tell(other),
+        }
+    }
+
+    fn sweep(&mut self, topic: String) {
+        if !self.settled {
+            self.strange.insert(topic);
+        } else if self.outbox.empty_if_strange(&topic) {
+            tracing::info!(topic, "left by an earlier run; emptied");
+        }
+    }
+
+    /// Our own messages need not come back for ever.
+    fn end_sweep(&self, epoch: &mut Epoch) {
+        epoch.sweeping = None;
+        if let Some(StatusWords { topics, .. }) = &self.settings.status {
+            epoch.unsubscribe(topics.kept());
+        }
     }
 
     fn tell(&self, heard: Heard) {
@@ -424,6 +501,8 @@ struct Epoch {
     progress: mpsc::UnboundedReceiver<Progress>,
     poller: JoinHandle<()>,
     connected: Option<Instant>,
+    /// Until when what earlier runs left is listened for.
+    sweeping: Option<Instant>,
     handed: u64,
     unsent: VecDeque<u64>,
     unacked: HashMap<u16, u64>,
@@ -441,6 +520,7 @@ impl Epoch {
             progress,
             poller: tokio::spawn(poll(event_loop, report)),
             connected: None,
+            sweeping: None,
             handed: 0,
             unsent: VecDeque::new(),
             unacked: HashMap::new(),
@@ -464,13 +544,20 @@ impl Epoch {
             .is_ok()
     }
 
-    fn subscribe(&self, filters: &[String]) {
-        let filters = filters
-            .iter()
-            .map(|filter| SubscribeFilter::new(filter.clone(), QoS::AtLeastOnce));
+    fn subscribe(&self, filters: &[String], qos: QoS) {
+        let filters = filters.iter();
+        let filters = filters.map(|filter| SubscribeFilter::new(filter.clone(), qos));
         // The channel is as good as empty right after the CONNACK.
         if self.client.try_subscribe_many(filters).is_err() {
             tracing::error!("the client takes no subscription");
+        }
+    }
+
+    fn unsubscribe(&self, filters: Vec<String>) {
+        for filter in filters {
+            if self.client.try_unsubscribe(filter).is_err() {
+                tracing::debug!("what is retained goes on coming back: the client is too busy");
+            }
         }
     }
 
@@ -491,6 +578,14 @@ impl Drop for Epoch {
     fn drop(&mut self) {
         // the loop never ends by itself when its clients are gone
         self.poller.abort();
+    }
+}
+
+/// Waits until the moment; for ever without one.
+async fn until(moment: Option<Instant>) {
+    match moment {
+        Some(moment) => sleep_until(moment).await,
+        None => std::future::pending().await,
     }
 }
 

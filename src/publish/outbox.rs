@@ -27,6 +27,8 @@ pub struct Outbox {
     popped: u64,
     retained: BTreeMap<String, Outgoing>,
     connected: bool,
+    /// What is said once so many of this connection's messages are acknowledged, in order.
+    last_word: Option<(u64, Outgoing)>,
     /// The last receipt of each board since they were asked for.
     delivered: BTreeMap<BoardNo, u64>,
 }
@@ -82,6 +84,7 @@ impl Outbox {
             self.handed -= 1;
             self.popped += 1;
         }
+        self.say_last_word();
     }
 
     /// The receipts since the last call: up to these numbers the broker has what each board told.
@@ -90,8 +93,8 @@ impl Outbox {
     }
 
     /// A new connection stands: everything unacknowledged is due again in order, then the whole
-    /// retained tree, then `online` last, if we are who says so. Retained messages still in the list give way to the tree,
-    /// so that no topic steps back to an older payload.
+    /// retained tree, and `online`, if we are who says so, once the broker has all of it. Retained
+    /// messages still in the list give way to the tree, so that no topic steps back to an older payload.
     pub fn connected(&mut self, online: Option<Outgoing>) {
         self.disconnected();
         self.connected = true;
@@ -99,14 +102,30 @@ impl Outbox {
         for message in tree {
             self.append(message);
         }
-        if let Some(online) = online {
+        self.last_word = online.map(|online| (self.entries.len() as u64, online));
+        self.say_last_word();
+    }
+
+    fn say_last_word(&mut self) {
+        if let Some((_, online)) = self.last_word.take_if(|(due, _)| *due <= self.popped) {
             self.append(online);
         }
+    }
+
+    /// The broker keeps something under this topic. When this run has never told it, it is what an
+    /// earlier one left behind, and is emptied; whether it was so.
+    pub fn empty_if_strange(&mut self, topic: &str) -> bool {
+        let strange = !self.retained.contains_key(topic);
+        if strange {
+            self.push(Outgoing::emptied(topic.to_owned()));
+        }
+        strange
     }
 
     /// The connection is gone: nothing counts as handed over any more.
     pub fn disconnected(&mut self) {
         self.connected = false;
+        self.last_word = None;
         self.handed = 0;
         self.popped = 0;
         self.entries
@@ -179,7 +198,7 @@ mod tests {
         assert_eq!(hand_over(&mut outbox).len(), WINDOW);
         outbox.acked(0);
         assert_eq!(hand_over(&mut outbox), ["16"]);
-        assert_eq!(outbox.len(), 40);
+        assert_eq!(outbox.len(), 39);
     }
 
     #[test]
@@ -216,10 +235,18 @@ mod tests {
         outbox.push(message("link", "up", true));
         outbox.push(message("m", "three", false));
         outbox.connected(Some(online()));
+        assert_eq!(hand_over(&mut outbox), ["two", "three", "up", "new"]);
+        outbox.push(message("m", "four", false));
+        for k in 0..3 {
+            outbox.acked(k);
+        }
         assert_eq!(
             hand_over(&mut outbox),
-            ["two", "three", "up", "new", "online"]
+            ["four"],
+            "the tree is not there yet"
         );
+        outbox.acked(3);
+        assert_eq!(hand_over(&mut outbox), ["online"]);
     }
 
     #[test]
@@ -228,11 +255,22 @@ mod tests {
         outbox.push(message("alert", "x", true));
         outbox.push(message("alert", "", true));
         outbox.connected(Some(online()));
-        assert_eq!(hand_over(&mut outbox), ["", "online"]);
+        assert_eq!(hand_over(&mut outbox), [""]);
         outbox.connected(Some(online()));
-        assert_eq!(hand_over(&mut outbox), ["", "online"]);
+        assert_eq!(hand_over(&mut outbox), [""]);
         outbox.acked(0);
         outbox.connected(Some(online()));
         assert_eq!(hand_over(&mut outbox), ["online"]);
+    }
+
+    #[test]
+    fn what_an_earlier_run_left_is_emptied_and_what_is_ours_stays() {
+        let mut outbox = Outbox::new();
+        outbox.push(message("state", "ours", true));
+        outbox.connected(None);
+        assert!(!outbox.empty_if_strange("state"));
+        assert!(outbox.empty_if_strange("alert/old"));
+        assert!(!outbox.empty_if_strange("alert/old"), "it is on its way");
+        assert_eq!(hand_over(&mut outbox), ["ours", ""]);
     }
 }

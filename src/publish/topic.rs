@@ -113,6 +113,23 @@ impl Topics {
         .to_vec()
     }
 
+    /// The filters that catch what is retained for a board or an alert: what a daemon that was stopped
+    /// for good may have left behind.
+    pub fn kept(&self) -> Vec<String> {
+        ["board/+/link", "board/+/state", "board/+/pgn", "alert/+"]
+            .map(|rest| self.below(rest))
+            .to_vec()
+    }
+
+    /// Whether [`Topics::kept`] catches this topic.
+    pub fn is_kept(&self, topic: &str) -> bool {
+        let segments: Vec<_> = self.end(topic).unwrap_or_default().split('/').collect();
+        matches!(
+            segments[..],
+            ["alert", _] | ["board", _, "link" | "state" | "pgn"]
+        )
+    }
+
     /// What stands behind `<root>/v1/<venue>/`; `None` when it is not one of this venue's.
     pub fn end<'a>(&self, topic: &'a str) -> Option<&'a str> {
         topic.strip_prefix(self.below("").as_str())
@@ -179,6 +196,29 @@ mod tests {
             "clubs/atalaya/v1/hall-1/cmd/ana/claim/x",
         ] {
             assert_eq!(topics.command(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn what_is_kept_is_known_again() {
+        let topics = Topics::new("atalaya", "hall-1").unwrap();
+        let three = BoardNo(3);
+        for kept in [
+            topics.link(three),
+            topics.state(three),
+            topics.pgn(three),
+            topics.alert("b3-9f2c"),
+        ] {
+            assert!(topics.is_kept(&kept), "{kept}");
+        }
+        let other = "atalaya/v1/hall-2/alert/b3-9f2c".to_owned();
+        for not_kept in [
+            topics.status(),
+            topics.moves(three),
+            topics.order("a", "b"),
+            other,
+        ] {
+            assert!(!topics.is_kept(&not_kept), "{not_kept}");
         }
     }
 

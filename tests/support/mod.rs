@@ -2,11 +2,13 @@
 #![allow(clippy::disallowed_methods, reason = "a test waits for real")]
 #![allow(dead_code)] // each test file uses its own part
 
+pub mod gate;
+
 use std::{
     env,
     io::{BufRead, BufReader},
     net::{SocketAddr, TcpListener, TcpStream},
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     sync::mpsc::{Receiver, RecvTimeoutError, channel},
     thread,
@@ -55,6 +57,17 @@ impl Drop for Guard {
 pub fn free_port() -> u16 {
     let socket = TcpListener::bind("127.0.0.1:0").expect("a port");
     socket.local_addr().expect("it is bound").port()
+}
+
+/// A Mosquitto without a configuration, so that it keeps nothing over its end.
+pub fn mosquitto(program: &Path, port: u16) -> Guard {
+    let mut command = Command::new(program);
+    Guard::spawn(
+        command
+            .args(["-p", &port.to_string()])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null()),
+    )
 }
 
 /// One message as a subscriber saw it.

@@ -44,7 +44,7 @@ impl Outage {
             Outage::None => "no outage",
             Outage::Silent => "link silent for 12 s",
             Outage::Cuts => "frozen for 1 s and cut, three times",
-            Outage::Killed => "broker killed, nothing persisted",
+            Outage::Killed => "frozen for 1 s, broker killed, nothing persisted",
         }
     }
 }
@@ -127,8 +127,8 @@ async fn trial(
             }
         }
         Outage::Killed => {
-            gate.point(None);
-            sleep(Duration::from_millis(500)).await;
+            gate.silence(true);
+            sleep(Duration::from_secs(1)).await;
             witness = block_in_place(|| {
                 witness.drain(Duration::from_millis(500));
                 note(&witness, &mut heard, &mut last);
@@ -136,6 +136,7 @@ async fn trial(
                 Subscriber::start(at)
             })?;
             gate.point(Some(at));
+            gate.silence(false);
         }
     }
     block_in_place(|| witness.drain(QUIET));

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Which side of the game: White or Black.
@@ -29,7 +30,9 @@ impl At {
 }
 
 /// The number of a board in the hall, from 1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(transparent)]
 pub struct BoardNo(pub u16);
 
@@ -41,7 +44,9 @@ impl fmt::Display for BoardNo {
 
 /// Name of one game: `<round>.<board>`, with a letter behind it for a second game on the same
 /// board in the same round (`5.3`, `5.3b`). Never contains a player's name.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(transparent)]
 pub struct GameId(pub String);
 
@@ -49,6 +54,16 @@ impl fmt::Display for GameId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
     }
+}
+
+/// The names of the sides, for the contract's schema.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "kebab-case", rename = "Side")]
+pub enum SideName {
+    /// White.
+    White,
+    /// Black.
+    Black,
 }
 
 /// The name of a side as it stands in payloads: `white` or `black`.

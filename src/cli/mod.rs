@@ -3,6 +3,7 @@
 pub mod boards;
 pub mod check;
 pub mod completions;
+pub mod contract;
 pub mod demo;
 pub mod explain;
 mod failure;
@@ -68,6 +69,8 @@ pub enum Command {
     Web(web::Args),
     /// Writes one user for the file of users
     User(user::Args),
+    /// The MQTT contract as AsyncAPI and JSON Schemas
+    Contract(contract::Args),
     /// Writes completions for a shell
     Completions(completions::Args),
 }
@@ -91,6 +94,7 @@ impl Cli {
             Command::Position(args) => position::run(args),
             Command::Web(args) => web::run(args).await,
             Command::User(args) => user::run(args),
+            Command::Contract(args) => contract::run(args),
             Command::Completions(args) => completions::run(args),
         }
     }

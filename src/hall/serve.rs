@@ -30,7 +30,7 @@ use crate::{
     monitor,
     publish::{
         Actor, Broker, BrokerError, BrokerSettings, ClientSettings, Hear, Heard, Password,
-        Publisher, Speaks, StatusWords, TopicError, Topics, User, channel,
+        Publisher, Speaks, StatusWords, TopicError, Topics, User, channel, contract,
         payload::{Info, info},
     },
     web::{Users, UsersError, Web, WebError, WebSettings, random_password},
@@ -158,7 +158,7 @@ impl Hall {
             version: env!("CARGO_PKG_VERSION"),
             boards: &numbers,
             regime: settings.event.regime.name(),
-            schema: "urn:atalaya:mqtt:v1",
+            schema: contract::URN,
         };
         publisher.send(vec![info(&topics, &boot, 1, clock.wall(), &hello)]);
         let (relays, relay) = Relays::start(settings, &pairings, clock).await?;

@@ -1,5 +1,6 @@
 //! One alert as the arbiters see it (design.md 4.2), before it is put into words and JSON.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -8,7 +9,7 @@ use crate::{
 };
 
 /// How loud.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Level {
     /// For the timeline.
@@ -20,7 +21,7 @@ pub enum Level {
 }
 
 /// Where the alert stands in its life.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
     /// Raised, nobody has it.
@@ -38,7 +39,7 @@ pub enum Status {
 }
 
 /// Whether the arbiter can still act on it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Window {
     /// Until the game ends (standard, A.4, B.2).
@@ -50,7 +51,7 @@ pub enum Window {
 }
 
 /// Both clocks at one moment, in seconds, and whose time runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, JsonSchema)]
 pub struct ClockAt {
     /// White's time left, s.
     pub white_s: Option<u32>,
@@ -58,6 +59,7 @@ pub struct ClockAt {
     pub black_s: Option<u32>,
     /// Whose time runs; `None` when stopped or unknown.
     #[serde(serialize_with = "crate::incident::alert::side_or_null")]
+    #[schemars(with = "Option<crate::words::SideName>")]
     pub running: Option<Side>,
 }
 
@@ -87,7 +89,7 @@ pub struct Remedy {
 }
 
 /// The end of a game by a second offence.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
     /// Lost by the offender.
@@ -99,7 +101,7 @@ pub enum Outcome {
 }
 
 /// Why an arbiter says that an alert was nothing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reason {
     /// The board misread its men.
@@ -186,7 +188,7 @@ pub struct Alert {
 }
 
 /// What happened to an alert.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AlertChange {
     /// New.

@@ -1,11 +1,12 @@
 //! What an arbiter commands (design.md 4.3), read from its topic and payload. Pure.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thiserror::Error;
 
 use super::Reason;
-use crate::words::Side;
+use crate::words::{Side, SideName};
 
 /// Longest payload of a command, bytes.
 pub const MAX_ORDER: usize = 16 * 1024;
@@ -26,7 +27,7 @@ pub struct Order {
 }
 
 /// What is commanded.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "verb", rename_all = "kebab-case")]
 pub enum Verb {
     /// I am on my way.
@@ -69,6 +70,7 @@ pub enum Verb {
         board: u16,
         /// Whose.
         #[serde(with = "side")]
+        #[schemars(with = "SideName")]
         side: Side,
         /// Row of the catalogue.
         code: String,
@@ -86,6 +88,7 @@ pub enum Verb {
         board: u16,
         /// Who is to move.
         #[serde(with = "side")]
+        #[schemars(with = "SideName")]
         turn: Side,
     },
     /// Which of the candidates was played, where the sensors leave it open.

@@ -1,7 +1,8 @@
 //! The catalogue of irregularities: one code per row of laws.md 2.A-2.H, 3.1 and 6.
 
-use std::{fmt, str::FromStr};
+use std::{borrow::Cow, fmt, str::FromStr};
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 use thiserror::Error;
 
@@ -139,6 +140,21 @@ impl fmt::Display for Code {
 impl Serialize for Code {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         to.serialize_str(self.as_str())
+    }
+}
+
+impl JsonSchema for Code {
+    fn schema_name() -> Cow<'static, str> {
+        "Code".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let names: Vec<_> = Code::ALL.iter().map(|code| code.as_str()).collect();
+        json_schema!({
+            "description": "A row of the catalogue; `atalaya explain` tells each.",
+            "type": "string",
+            "enum": names,
+        })
     }
 }
 

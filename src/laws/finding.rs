@@ -1,5 +1,6 @@
 //! What the laws room says of one turn.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use shakmaty::Square;
 
@@ -7,7 +8,7 @@ use super::Code;
 use crate::{incident::Level, words::Side};
 
 /// How sure (laws.md 1.3): about the placement, never about the ruling.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Certainty {
     /// Fits a breach, and fits normal play too.

@@ -1,5 +1,6 @@
 //! What a monitor tells the world. Every room behind it (journal, publish, relay, web) reads these.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -96,7 +97,7 @@ pub struct ClockView {
 }
 
 /// How the cable is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LinkState {
     /// The board talks.
@@ -125,7 +126,7 @@ pub struct LinkReport {
 }
 
 /// Where a board is in its day.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Phase {
     /// No full board read yet.

@@ -1,7 +1,8 @@
-//! MQTT: topics and payloads of the contract (design.md 4), the outbox, the client and the embedded broker.
+//! MQTT: topics and payloads of the contract (design.md 4), the outbox, the client, the document and the embedded broker.
 
 pub mod broker;
 pub mod client;
+pub mod contract;
 pub mod outbox;
 pub mod payload;
 mod schema;

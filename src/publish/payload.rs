@@ -1,6 +1,7 @@
 //! Turns what a monitor says into messages of the contract (design.md 4). Pure.
 
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{schema, topic::Topics};
@@ -198,7 +199,7 @@ pub fn answer(topics: &Topics, boot: &str, seq: u64, ts: Timestamp, given: &Answ
 }
 
 /// The state of the daemon as its status topic says it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DaemonState {
     /// Connected, and everything retained is asserted.
@@ -228,7 +229,7 @@ pub fn status(
 }
 
 /// What the info topic says of the daemon.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Info<'a> {
     /// Version of Atalaya.
     pub version: &'a str,

@@ -1,5 +1,6 @@
 //! The payloads of the contract as structs: field names and order of design.md 4.1 and 4.2. Pure.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use shakmaty::Square;
 
@@ -10,26 +11,31 @@ use crate::{
     },
     laws::{Certainty, Code, Counts, Lang, Words, describe, surety},
     monitor::{BoardState, ClockView, FinalPly, LinkState, Phase},
-    words::{BoardNo, GameId, Side, side_name},
+    words::{BoardNo, GameId, Side, SideName, side_name},
 };
 
 /// What every payload carries.
-#[derive(Clone, Serialize)]
+#[derive(Clone, Serialize, JsonSchema)]
 pub(super) struct Head<'a> {
+    /// Minor version of the schema.
     pub v: u32,
+    /// Names one run of the daemon.
     pub boot: &'a str,
+    /// Rises for each board, also over a restart.
     pub seq: u64,
+    /// UTC wall clock, a label only.
+    #[schemars(extend("format" = "date-time"))]
     pub ts: String,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct Status<'a> {
     #[serde(flatten)]
     pub head: Head<'a>,
     pub state: DaemonState,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct InfoObject<'a> {
     #[serde(flatten)]
     pub head: Head<'a>,
@@ -37,7 +43,7 @@ pub(super) struct InfoObject<'a> {
     pub info: &'a Info<'a>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct Link<'a> {
     #[serde(flatten)]
     pub head: Head<'a>,
@@ -49,7 +55,7 @@ pub(super) struct Link<'a> {
     pub since: String,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct State<'a> {
     #[serde(flatten)]
     head: Head<'a>,
@@ -107,14 +113,14 @@ impl<'a> State<'a> {
     }
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Last<'a> {
     san: &'a str,
     uci: &'a str,
     ply: u16,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct GameResult<'a> {
     /// `1-0`, `0-1`, `1/2-1/2`.
     score: &'a str,
@@ -122,7 +128,7 @@ struct GameResult<'a> {
     confirmed: bool,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Offences {
     white: u8,
     black: u8,
@@ -135,7 +141,7 @@ impl Offences {
 }
 
 /// Both times as they are now, in seconds.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct ClockNow {
     #[serde(flatten)]
     at: ClockAt,
@@ -151,7 +157,7 @@ impl ClockNow {
     }
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct Clock<'a> {
     #[serde(flatten)]
     pub head: Head<'a>,
@@ -160,13 +166,14 @@ pub(super) struct Clock<'a> {
     pub clock: ClockNow,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct Move<'a> {
     #[serde(flatten)]
     head: Head<'a>,
     board: BoardNo,
     game: &'a GameId,
     ply: u16,
+    #[schemars(with = "SideName")]
     side: &'static str,
     san: &'a str,
     uci: &'a str,
@@ -193,7 +200,7 @@ impl<'a> Move<'a> {
     }
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct Retract<'a> {
     #[serde(flatten)]
     pub head: Head<'a>,
@@ -204,7 +211,7 @@ pub(super) struct Retract<'a> {
     pub reason: &'static str,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct Pgn<'a> {
     #[serde(flatten)]
     pub head: Head<'a>,
@@ -213,12 +220,13 @@ pub(super) struct Pgn<'a> {
     pub pgn: &'a str,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct Reply<'a> {
     #[serde(flatten)]
     pub head: Head<'a>,
     pub transaction: Option<&'a str>,
     /// `ok` or `error`.
+    #[schemars(extend("enum" = ["ok", "error"]))]
     pub status: &'static str,
     /// Why not, for whoever wrote the client.
     pub error: Option<String>,
@@ -226,7 +234,7 @@ pub(super) struct Reply<'a> {
     pub code: Option<&'static str>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct AlertEvent<'a> {
     #[serde(flatten)]
     pub head: Head<'a>,
@@ -234,7 +242,7 @@ pub(super) struct AlertEvent<'a> {
     pub alert: &'a AlertObject<'a>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct AlertObject<'a> {
     #[serde(flatten)]
     head: Head<'a>,
@@ -247,6 +255,7 @@ pub(super) struct AlertObject<'a> {
     black: Option<&'a str>,
     code: Code,
     articles: Vec<&'static str>,
+    #[schemars(with = "SideName")]
     side: &'static str,
     certainty: Certainty,
     level: Level,
@@ -281,7 +290,7 @@ pub(super) struct AlertObject<'a> {
     notes: Vec<NoteObject<'a>>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct NoteObject<'a> {
     by: &'a str,
     text: &'a str,
@@ -364,7 +373,7 @@ impl<'a> AlertObject<'a> {
     }
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Bilingual {
     en: String,
     es: String,
@@ -379,7 +388,7 @@ impl Bilingual {
     }
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct AlertClock {
     #[serde(flatten)]
     now: ClockAt,
@@ -387,7 +396,7 @@ struct AlertClock {
     at_press: ClockAt,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Remedy<'a> {
     restore: Option<&'a str>,
     add_s: AddSeconds,
@@ -398,7 +407,7 @@ struct Remedy<'a> {
 }
 
 /// Seconds to add, only the side that gets any; `{}` for nothing.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct AddSeconds {
     #[serde(skip_serializing_if = "Option::is_none")]
     white: Option<u32>,
@@ -416,7 +425,7 @@ impl AddSeconds {
     }
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Instead {
     code: Code,
     title: Bilingual,

@@ -174,6 +174,7 @@ async fn speak_with_outbox(broker: SocketAddr, stop: CancellationToken) {
     let (publisher, actor) = channel(ClientSettings {
         host: broker.ip().to_string(),
         port: broker.port(),
+        tls: None,
         client_id: "bench".to_owned(),
         login: None,
         keep_alive: KEEP_ALIVE,

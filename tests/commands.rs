@@ -115,6 +115,7 @@ async fn client(port: u16, user: &str, password: &str) -> (Publisher, UnboundedR
     let (publisher, actor) = channel(ClientSettings {
         host: "127.0.0.1".to_owned(),
         port,
+        tls: None,
         client_id: format!("{user}-{}", password.len()),
         login: Some((user.to_owned(), password.to_owned())),
         keep_alive: Duration::from_secs(5),

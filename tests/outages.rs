@@ -243,6 +243,7 @@ fn client(broker: SocketAddr) -> (Publisher, CancellationToken, JoinHandle<()>) 
     let (publisher, actor) = channel(ClientSettings {
         host: broker.ip().to_string(),
         port: broker.port(),
+        tls: None,
         client_id: "atalaya-hall-1".to_owned(),
         login: None,
         keep_alive: Duration::from_secs(1),

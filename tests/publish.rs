@@ -272,6 +272,7 @@ impl Daemon {
         let (publisher, actor) = channel(ClientSettings {
             host: broker.ip().to_string(),
             port: broker.port(),
+            tls: None,
             client_id: "atalaya-hall-1".to_owned(),
             login,
             keep_alive: Duration::from_secs(1),

@@ -91,7 +91,7 @@ pub async fn run(args: Args) -> Result<(), Failure> {
     let (host, port) = hall.broker();
     let page = hall
         .page()
-        .map(|page| format!("The arbiters' page:  http://{page}/\n"));
+        .map(|page| format!("The arbiters' page:  {page}\n"));
     print(format!(
         "Atalaya watches {} virtual boards, {} times as fast as life (seed {}).\n{}\
          Look in from another terminal:  mosquitto_sub -h {host} -p {port} -v -t '{}/v1/{}/#'\n\n",

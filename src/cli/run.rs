@@ -44,7 +44,7 @@ pub async fn run(args: Args) -> Result<(), Failure> {
     tracing::info!(
         version = env!("CARGO_PKG_VERSION"),
         broker = %format_args!("{host}:{port}"),
-        page = hall.page().map(tracing::field::display),
+        page = hall.page(),
         venue = settings.venue.id,
         boards = settings.boards.len(),
         "on watch"

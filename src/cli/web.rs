@@ -3,7 +3,7 @@
 use std::{net::SocketAddr, path::PathBuf};
 
 use super::{Failure, sources, stop_on_signal};
-use crate::hall::{Settings, login, serve_page, settings::BrokerAddress};
+use crate::hall::{Clock, Settings, login, serve_page, settings::BrokerAddress};
 
 /// The arbiters' page alone, on any machine that reaches the broker
 #[derive(Debug, Clone, clap::Args)]
@@ -45,8 +45,15 @@ pub async fn run(args: Args) -> Result<(), Failure> {
     }
     let stop = stop_on_signal()?;
     let login = login(&settings.mqtt)?;
-    let page = serve_page(&settings, (host.clone(), *port), login, listen).await?;
-    tracing::info!(page = %page.addr(), venue = settings.venue.id, "serving");
+    let page = serve_page(
+        &settings,
+        (host.clone(), *port),
+        login,
+        listen,
+        Clock::new(),
+    )
+    .await?;
+    tracing::info!(page = page.url(), venue = settings.venue.id, "serving");
     stop.cancelled().await;
     page.stop().await;
     Ok(())

@@ -18,7 +18,7 @@ use super::{
     pairings::{Pairings, PairingsError},
     probe,
     relays::{RelayError, Relays},
-    settings::{BrokerAddress, Mqtt},
+    settings::{BrokerAddress, Mqtt, WebTls},
     watch::{Desk, Left, Post, Told, watch},
 };
 use crate::{
@@ -30,10 +30,14 @@ use crate::{
     monitor,
     publish::{
         Actor, Broker, BrokerError, BrokerSettings, ClientSettings, Hear, Heard, Password,
-        Publisher, Speaks, StatusWords, TopicError, Topics, User, channel, contract,
+        Publisher, Speaks, StatusWords, Tls, TlsError, TlsFiles, TopicError, Topics, User, channel,
+        contract,
         payload::{Info, info},
     },
-    web::{Users, UsersError, Web, WebError, WebSettings, random_password},
+    web::{
+        Users, UsersError, Web, WebError, WebSettings, random_password,
+        tls::{Certificate, CertificateError},
+    },
     words::BoardNo,
 };
 
@@ -88,9 +92,12 @@ pub enum ServeError {
     /// An output of the relay.
     #[error("[[relay]]: {0}")]
     Relay(#[from] RelayError),
-    /// A broker that asks for TLS.
-    #[error("mqtt.broker: this build speaks no TLS; use mqtt://, or a local Mosquitto as a bridge")]
-    Tls,
+    /// The way to a broker that asks for TLS.
+    #[error("[mqtt]: {0}")]
+    Tls(#[from] TlsError),
+    /// The page's certificate.
+    #[error("[web]: {0}")]
+    Certificate(#[from] CertificateError),
 }
 
 /// A running daemon.
@@ -135,7 +142,8 @@ impl Hall {
         let (broker, client, login) = broker(settings, &topics).await?;
         let boot = boot_name(&clock);
         let (ear, heard) = mpsc::unbounded_channel();
-        let (publisher, actor) = self::client(&client, login.clone(), &topics, &boot, ear);
+        let tls = broker_tls(settings)?;
+        let (publisher, actor) = self::client(&client, tls, login.clone(), &topics, &boot, ear);
         let stop_actor = CancellationToken::new();
         let actor = tokio::spawn(actor.run(stop_actor.clone()));
         let mut diary = Diary {
@@ -201,7 +209,7 @@ impl Hall {
             boards.spawn(watch_all_ports(settings, pairings, desk, past, stop));
         }
         let web = match settings.web.listen {
-            Some(listen) => Some(serve_page(settings, client.clone(), login, listen).await?),
+            Some(listen) => Some(serve_page(settings, client.clone(), login, listen, clock).await?),
             None => None,
         };
         Ok(Hall {
@@ -226,8 +234,8 @@ impl Hall {
     }
 
     /// Where the page is served.
-    pub fn page(&self) -> Option<SocketAddr> {
-        self.web.as_ref().map(Web::addr)
+    pub fn page(&self) -> Option<String> {
+        self.web.as_ref().map(Web::url)
     }
 
     /// Stops in order: page, boards, client, journal, broker. Nothing that was seen is lost.
@@ -475,7 +483,6 @@ async fn broker(
 ) -> Result<(Option<Broker>, (String, u16), Option<Login>), ServeError> {
     let (host, port) = match &settings.mqtt.broker {
         BrokerAddress::Embedded => return own_broker(settings, topics).await,
-        BrokerAddress::Remote { tls: true, .. } => return Err(ServeError::Tls),
         BrokerAddress::Remote { host, port, .. } => (host.clone(), *port),
     };
     Ok((None, (host, port), login(&settings.mqtt)?))
@@ -524,6 +531,7 @@ async fn own_broker(
 
 fn client(
     (host, port): &(String, u16),
+    tls: Option<Tls>,
     login: Option<Login>,
     topics: &Topics,
     boot: &str,
@@ -532,6 +540,7 @@ fn client(
     channel(ClientSettings {
         host: host.clone(),
         port: *port,
+        tls,
         client_id: format!("atalaya-{}", topics.venue()),
         login,
         keep_alive: KEEP_ALIVE,
@@ -555,10 +564,31 @@ pub async fn serve_page(
     broker: (String, u16),
     login: Option<Login>,
     listen: SocketAddr,
+    clock: Clock,
 ) -> Result<Web, ServeError> {
+    let web = &settings.web;
+    let certificate = match (web.tls, &web.certificate, &web.key) {
+        (WebTls::Generated, _, _) => {
+            let dir = &settings.journal.dir;
+            let made = Certificate::generated(dir, listen.ip(), clock.wall())?;
+            let fingerprint = made.fingerprint()?;
+            tracing::info!(
+                fingerprint,
+                "browsers ask once whether they trust the page's certificate: compare this"
+            );
+            Some(made)
+        }
+        (WebTls::Files, Some(chain), Some(key)) => Some(Certificate {
+            chain: chain.clone(),
+            key: key.clone(),
+        }),
+        _ => None,
+    };
     Ok(Web::start(WebSettings {
         listen,
         broker,
+        broker_tls: broker_tls(settings)?,
+        certificate,
         login,
         topics: Topics::new(&settings.mqtt.root, &settings.venue.id)?,
         users: users(settings)?,
@@ -569,6 +599,24 @@ pub async fn serve_page(
 
 fn users(settings: &Settings) -> Result<Option<Users>, ServeError> {
     Ok(settings.web.users.as_deref().map(Users::read).transpose()?)
+}
+
+/// How the venue's broker is spoken to, if by TLS.
+fn broker_tls(settings: &Settings) -> Result<Option<Tls>, TlsError> {
+    let mqtt = &settings.mqtt;
+    let BrokerAddress::Remote {
+        host,
+        port,
+        tls: true,
+    } = &mqtt.broker
+    else {
+        return Ok(None);
+    };
+    let files = TlsFiles {
+        authority: mqtt.ca_file.clone(),
+        own: mqtt.client_cert.clone().zip(mqtt.client_key.clone()),
+    };
+    Tls::new(host, *port, &files).map(Some)
 }
 
 /// User name and password.

@@ -19,7 +19,9 @@ use std::{
     time::Duration,
 };
 
-use rumqttc::{AsyncClient, Event, EventLoop, LastWill, MqttOptions, Packet, QoS, SubscribeFilter};
+use rumqttc::{
+    AsyncClient, Event, EventLoop, LastWill, MqttOptions, Packet, QoS, SubscribeFilter, Transport,
+};
 use tokio::{
     sync::{mpsc, watch},
     task::JoinHandle,
@@ -30,6 +32,7 @@ use tokio_util::sync::CancellationToken;
 use super::{
     outbox::Outbox,
     payload::{DaemonState, Outgoing, Qos, status},
+    tls::{Tls, Tunnel},
     topic::Topics,
 };
 use crate::words::BoardNo;
@@ -61,6 +64,8 @@ pub struct ClientSettings {
     pub host: String,
     /// TCP port.
     pub port: u16,
+    /// TLS, to the same host and port.
+    pub tls: Option<Tls>,
     /// MQTT client id; two clients with the same one throw each other out.
     pub client_id: String,
     /// User name and password.
@@ -183,6 +188,7 @@ pub fn channel(settings: ClientSettings) -> (Publisher, Actor) {
         complaint: None,
         settled: false,
         strange: BTreeSet::new(),
+        tunnel: None,
     };
     let publisher = Publisher {
         inbox,
@@ -208,6 +214,7 @@ pub struct Actor {
     settled: bool,
     /// Topics that this broker keeps and that are not ours, until we are settled.
     strange: BTreeSet<String>,
+    tunnel: Option<Tunnel>,
 }
 
 /// How a connection ended.
@@ -222,7 +229,17 @@ impl Actor {
     pub async fn run(mut self, stop: CancellationToken) {
         let mut pause = FIRST_PAUSE;
         loop {
-            let mut epoch = Epoch::open(self.options());
+            let options = match self.options() {
+                Ok(options) => options,
+                Err(why) => {
+                    self.complain(why.to_string());
+                    if self.rest(LONGEST_PAUSE, &stop).await {
+                        return;
+                    }
+                    continue;
+                }
+            };
+            let mut epoch = Epoch::open(options);
             let end = self.serve(&mut epoch, &stop).await;
             if matches!(end, End::Stop) {
                 self.say_stopped(&mut epoch).await;
@@ -444,9 +461,21 @@ impl Actor {
         }
     }
 
-    fn options(&self) -> MqttOptions {
+    fn options(&mut self) -> std::io::Result<MqttOptions> {
+        if let (Some(tls), None) = (&self.settings.tls, &self.tunnel) {
+            self.tunnel = Some(Tunnel::open(tls.clone())?);
+        }
         let settings = &self.settings;
-        let mut options = MqttOptions::new(&settings.client_id, &settings.host, settings.port);
+        let id = settings.client_id.as_str();
+        let mut options = match &self.tunnel {
+            None => MqttOptions::new(id, &settings.host, settings.port),
+            Some(tunnel) => {
+                let socket = tunnel.socket();
+                let mut options = MqttOptions::new(id, socket.to_string_lossy(), settings.port);
+                options.set_transport(Transport::Unix);
+                options
+            }
+        };
         options
             .set_keep_alive(settings.keep_alive.max(Duration::from_secs(1)))
             .set_clean_session(true)
@@ -463,11 +492,13 @@ impl Actor {
                 will.retained,
             ));
         }
-        options
+        Ok(options)
     }
 
     /// One warning for one reason: a broker away for a night must not fill the log.
     fn complain(&mut self, why: String) {
+        let by_tls = self.tunnel.as_ref().and_then(Tunnel::take_fault);
+        let why = by_tls.unwrap_or(why);
         if self.complaint.as_ref() != Some(&why) {
             let ClientSettings { host, port, .. } = &self.settings;
             tracing::warn!(host, port, why, "no connection to the broker; trying again");

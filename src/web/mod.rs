@@ -4,6 +4,7 @@
 mod mirror;
 mod routes;
 mod session;
+pub mod tls;
 
 use std::net::SocketAddr;
 
@@ -19,7 +20,8 @@ use tokio_util::sync::CancellationToken;
 pub use session::{Role, User, Users, UsersError, hash_password, is_user_name, random_password};
 
 use self::mirror::Mirror;
-use crate::publish::{ClientSettings, Hear, Topics, channel};
+use self::tls::{Certificate, Peer, TlsListener};
+use crate::publish::{ClientSettings, Hear, Tls, TlsError, Topics, channel};
 
 /// Half the time after which a silent broker is given up.
 const KEEP_ALIVE: Duration = Duration::from_secs(5);
@@ -32,6 +34,10 @@ pub struct WebSettings {
     pub listen: SocketAddr,
     /// Broker: host and port.
     pub broker: (String, u16),
+    /// TLS to the broker.
+    pub broker_tls: Option<Tls>,
+    /// The page's own certificate; `None`: plain HTTP.
+    pub certificate: Option<Certificate>,
     /// User name and password at the broker. It must be allowed to speak for all users of the page.
     pub login: Option<(String, String)>,
     /// The venue.
@@ -55,11 +61,15 @@ pub enum WebError {
         /// What the system said.
         source: std::io::Error,
     },
+    /// The certificate.
+    #[error("the page's certificate: {0}")]
+    Certificate(#[from] TlsError),
 }
 
 /// The page, being served.
 pub struct Web {
     addr: SocketAddr,
+    secure: bool,
     stop: CancellationToken,
     client: JoinHandle<()>,
     mirror: JoinHandle<()>,
@@ -76,6 +86,8 @@ impl Web {
             listen: settings.listen,
             source,
         };
+        let certificate = settings.certificate.as_ref();
+        let config = certificate.map(Certificate::config).transpose()?;
         let listener = TcpListener::bind(settings.listen).await.map_err(bind)?;
         let addr = listener.local_addr().map_err(bind)?;
         let (ear, heard) = mpsc::unbounded_channel();
@@ -83,6 +95,7 @@ impl Web {
         let (publisher, actor) = channel(ClientSettings {
             host,
             port,
+            tls: settings.broker_tls,
             // Two pages at one broker must not throw each other out.
             client_id: format!("atalaya-web-{:08x}", fastrand::u32(..)),
             login: settings.login,
@@ -101,23 +114,33 @@ impl Web {
             mirror.clone(),
             settings.users,
             settings.language,
+            config.is_some(),
             stop.clone(),
         ));
         let client = tokio::spawn(actor.run(stop.clone()));
         let mirror = tokio::spawn(mirror.follow(heard));
-        let server = tokio::spawn({
-            let stop = stop.clone();
-            let app = app.into_make_service_with_connect_info::<SocketAddr>();
-            async move {
-                let serving = axum::serve(listener, app);
-                let serving = serving.with_graceful_shutdown(stop.cancelled_owned());
-                if let Err(why) = serving.await {
-                    tracing::error!(%why, "the page ended");
-                }
+        let app = app.into_make_service_with_connect_info::<Peer>();
+        let end = stop.clone().cancelled_owned();
+        let secure = config.is_some();
+        let serving = match config {
+            None => {
+                let serving = axum::serve(listener, app).with_graceful_shutdown(end);
+                serving.into_future()
+            }
+            Some(config) => {
+                let listener = TlsListener::new(listener, config).map_err(bind)?;
+                let serving = axum::serve(listener, app).with_graceful_shutdown(end);
+                serving.into_future()
+            }
+        };
+        let server = tokio::spawn(async move {
+            if let Err(why) = serving.await {
+                tracing::error!(%why, "the page ended");
             }
         });
         Ok(Web {
             addr,
+            secure,
             stop,
             client,
             mirror,
@@ -128,6 +151,12 @@ impl Web {
     /// The address bound.
     pub const fn addr(&self) -> SocketAddr {
         self.addr
+    }
+
+    /// Where a browser finds it.
+    pub fn url(&self) -> String {
+        let scheme = if self.secure { "https" } else { "http" };
+        format!("{scheme}://{}/", self.addr)
     }
 
     /// Ends all streams and frees the port.

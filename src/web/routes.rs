@@ -1,6 +1,6 @@
 //! What the page's server answers.
 
-use std::{convert::Infallible, net::SocketAddr, sync::Arc, time::Duration};
+use std::{convert::Infallible, sync::Arc, time::Duration};
 
 use axum::{
     Json, Router,
@@ -22,6 +22,7 @@ use tokio_util::sync::CancellationToken;
 use super::{
     mirror::Mirror,
     session::{Door, Refused, Session, Users},
+    tls::Peer,
 };
 use crate::{
     incident::{MAX_ORDER, VERBS},
@@ -90,6 +91,8 @@ struct Inner {
     mirror: Mirror,
     door: Door,
     language: &'static str,
+    /// Cookies go by TLS only.
+    secure: bool,
     stop: CancellationToken,
 }
 
@@ -100,6 +103,7 @@ impl Desk {
         mirror: Mirror,
         users: Option<Users>,
         language: &'static str,
+        secure: bool,
         stop: CancellationToken,
     ) -> Desk {
         Desk(Arc::new(Inner {
@@ -108,6 +112,7 @@ impl Desk {
             mirror,
             door: Door::new(users),
             language,
+            secure,
             stop,
         }))
     }
@@ -190,15 +195,16 @@ struct Login {
 
 async fn login(
     State(Desk(desk)): State<Desk>,
-    ConnectInfo(from): ConnectInfo<SocketAddr>,
+    ConnectInfo(Peer(from)): ConnectInfo<Peer>,
     Json(login): Json<Login>,
 ) -> Response {
+    let secure = if desk.secure { "; Secure" } else { "" };
     let entered = tokio::task::spawn_blocking(move || {
         desk.door.enter(from.ip(), &login.user, &login.password)
     });
     match entered.await {
         Ok(Ok(token)) => {
-            let cookie = format!("{COOKIE}={token}; HttpOnly; SameSite=Strict; Path=/");
+            let cookie = format!("{COOKIE}={token}; HttpOnly; SameSite=Strict; Path=/{secure}");
             (
                 [(header::SET_COOKIE, cookie)],
                 Json(json!({"status": "ok"})),

@@ -2,7 +2,7 @@
 
 use std::{net::SocketAddr, str::FromStr};
 
-use super::words::{BrokerAddress, RelayKind, TimeControl, Variant, parse_listen_or_none};
+use super::words::{BrokerAddress, RelayKind, TimeControl, Variant, WebTls, parse_listen_or_none};
 use crate::{
     board::ClockSide,
     laws::{Edition, Lang, Regime},
@@ -108,7 +108,16 @@ pub const TABLES: &[Table] = &[
         "broker",
         &[key("listen", listen), key("websocket", listen_or_none)],
     ),
-    table("web", &[key("listen", listen_or_none), path("users")]),
+    table(
+        "web",
+        &[
+            key("listen", listen_or_none),
+            path("users"),
+            key("tls", word::<WebTls>),
+            path("certificate"),
+            path("key"),
+        ],
+    ),
     // no `path`: beside /etc/atalaya/atalaya.toml nobody may write
     table("journal", &[key("dir", filled)]),
     table(

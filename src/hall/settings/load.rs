@@ -13,6 +13,7 @@ use super::{
     fault::{Fault, Place, SettingsError},
     keys::TABLES,
     survey::{key_named, survey, table_named},
+    words::WebTls,
 };
 
 /// The file that is read when it is there.
@@ -213,6 +214,16 @@ impl Layers {
                 let (there, lacking) = if has_one { (one, other) } else { (other, one) };
                 let what = format!("is missing: mqtt.{there} needs it");
                 self.fault(Place::Together, &format!("mqtt.{lacking}"), what);
+            }
+        }
+        let web = &settings.web;
+        for (key, there) in [
+            ("web.certificate", web.certificate.is_some()),
+            ("web.key", web.key.is_some()),
+        ] {
+            if !there && web.tls == WebTls::Files {
+                let what = "is missing: web.tls = \"files\" needs it".to_owned();
+                self.fault(Place::Together, key, what);
             }
         }
         if let Some((key, what)) = settings.exposed() {

@@ -14,7 +14,7 @@ use serde::Deserialize;
 pub use fault::{Fault, Place, SettingsError};
 pub use keys::{Key, TABLES, Table};
 pub use load::Sources;
-pub use words::{BrokerAddress, RelayKind, TimeControl, UnknownWord, Variant};
+pub use words::{BrokerAddress, RelayKind, TimeControl, UnknownWord, Variant, WebTls};
 
 use crate::{
     board::ClockSide,
@@ -49,25 +49,32 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// The first key that serves others than this machine while nobody has to say who they are.
+    /// The first key that serves others than this machine while nobody has to say who they are, or while
+    /// passwords would travel in clear.
     pub fn exposed(&self) -> Option<(&'static str, String)> {
-        if self.web.users.is_some() {
-            return None;
-        }
+        let open = |address: &SocketAddr| !address.ip().is_loopback();
         let embedded = self.mqtt.broker == BrokerAddress::Embedded;
+        let page = self.web.listen.filter(open);
+        if self.web.users.is_some() {
+            let page = page.filter(|_| self.web.tls == WebTls::None)?;
+            let what = format!(
+                "{page} is reached from other machines, and passwords would travel in clear: set web.tls = \
+                 \"generated\" (a certificate is made), or \"files\" with web.certificate and web.key, or \
+                 \"proxy\" when another server before it speaks TLS"
+            );
+            return Some(("web.listen", what));
+        }
+        let broker = self.broker.listen;
         let listens = [
-            (
-                "broker.listen",
-                Some(self.broker.listen).filter(|_| embedded),
-            ),
+            ("broker.listen", Some(broker).filter(|_| embedded)),
             (
                 "broker.websocket",
                 self.broker.websocket.filter(|_| embedded),
             ),
-            ("web.listen", self.web.listen),
+            ("web.listen", page),
         ];
         listens.into_iter().find_map(|(key, address)| {
-            let address = address.filter(|address| !address.ip().is_loopback())?;
+            let address = address.filter(open)?;
             let what = format!(
                 "{address} is reached from other machines, where anybody could then rule: name a file of \
                  users in web.users (write its lines with `atalaya user NAME`), or listen on 127.0.0.1"
@@ -175,6 +182,13 @@ pub struct Web {
     pub listen: Option<SocketAddr>,
     /// File of users, who then have to come in with a password.
     pub users: Option<PathBuf>,
+    /// How browsers are spoken to.
+    #[serde(deserialize_with = "words::word")]
+    pub tls: WebTls,
+    /// Its certificates, PEM, its own first.
+    pub certificate: Option<PathBuf>,
+    /// The key, PEM.
+    pub key: Option<PathBuf>,
 }
 
 /// The log of truth.
@@ -312,6 +326,9 @@ impl Default for Web {
         Web {
             listen: Some(local(8080)),
             users: None,
+            tls: WebTls::None,
+            certificate: None,
+            key: None,
         }
     }
 }

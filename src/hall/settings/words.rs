@@ -75,6 +75,33 @@ impl FromStr for RelayKind {
     }
 }
 
+/// How browsers are spoken to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum WebTls {
+    /// In clear.
+    None,
+    /// With a certificate made here.
+    Generated,
+    /// With the venue's own.
+    Files,
+    /// In clear, to a server before us that speaks TLS.
+    Proxy,
+}
+
+impl FromStr for WebTls {
+    type Err = UnknownWord;
+
+    fn from_str(text: &str) -> Result<WebTls, UnknownWord> {
+        match text {
+            "none" => Ok(WebTls::None),
+            "generated" => Ok(WebTls::Generated),
+            "files" => Ok(WebTls::Files),
+            "proxy" => Ok(WebTls::Proxy),
+            _ => Err(unknown(text, "tls", "none, generated, files or proxy")),
+        }
+    }
+}
+
 /// Whose broker.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum BrokerAddress {

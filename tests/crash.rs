@@ -8,51 +8,24 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     env, fs,
     path::Path,
-    process::{Command, Stdio},
+    process::Command,
     thread,
     time::{Duration, Instant},
 };
 
 use atalaya::journal::segments;
-use serde_json::Value;
-use support::{Guard, Seen, Subscriber, free_port, program};
+use support::{
+    Seen, Subscriber, free_port,
+    play::{ATALAYA, moves, simulate, spawn},
+    program,
+};
 
-const ATALAYA: &str = env!("CARGO_BIN_EXE_atalaya");
 /// Boards without mishaps, then as many with.
 const BOARDS: u16 = 8;
 /// So often by default; `ATALAYA_KILLS=500` for the long run.
 const KILLS: u32 = 20;
 /// From the start of the process to `online`; the aim is 1 s, a busy machine is not to fail the test.
 const IN_TIME: Duration = Duration::from_secs(10);
-
-fn spawn(program: &Path, args: &[&str], dir: &Path) -> Guard {
-    let mut command = Command::new(program);
-    let quiet = command.stdout(Stdio::null()).stderr(Stdio::null());
-    Guard::spawn(quiet.args(args).current_dir(dir))
-}
-
-fn simulate(dir: &Path, name: &str, mishaps: &str) -> Guard {
-    let (links, truth) = (name.to_owned(), format!("{name}.jsonl"));
-    let boards = BOARDS.to_string();
-    let args = [
-        "simulate",
-        "--boards",
-        &boards,
-        "--games",
-        "quick.pgn",
-        "--links",
-        &links,
-        "--seed",
-        "5",
-        "--noise",
-        "calm",
-        "--mishaps",
-        mishaps,
-        "--truth",
-        &truth,
-    ];
-    spawn(Path::new(ATALAYA), &args, dir)
-}
 
 fn configuration(dir: &Path, port: u16) {
     let mut text = format!(
@@ -73,65 +46,6 @@ fn configuration(dir: &Path, port: u16) {
     fs::write(dir.join("atalaya.toml"), text).expect("it writes");
 }
 
-/// The games of each board as the moves heard tell them, in the order they were begun.
-fn heard(seen: &[Seen]) -> BTreeMap<u64, Vec<(String, Vec<String>)>> {
-    let mut boards: BTreeMap<u64, Vec<(String, Vec<String>)>> = BTreeMap::new();
-    let mut last = BTreeMap::new();
-    for seen in seen.iter().filter(|seen| seen.topic.ends_with("/move")) {
-        let told = seen.json();
-        let (board, seq) = (
-            told["board"].as_u64().expect("a board"),
-            told["seq"].as_u64(),
-        );
-        let newest = last.entry(board).or_insert(None);
-        // At least once: what was heard is heard again after a crash.
-        if seq <= *newest {
-            continue;
-        }
-        *newest = seq;
-        let name = told["game"].as_str().expect("a game").to_owned();
-        let games = boards.entry(board).or_default();
-        if games.last().is_none_or(|(last, _)| *last != name) {
-            games.push((name, Vec::new()));
-        }
-        let (_, plies) = games.last_mut().expect("one was put there");
-        if told["retract"] == true {
-            plies.truncate(told["back_to"].as_u64().expect("a ply") as usize);
-            continue;
-        }
-        assert_eq!(
-            told["ply"],
-            plies.len() as u64 + 1,
-            "a ply is missing: {told}"
-        );
-        plies.push(told["san"].as_str().expect("a move").to_owned());
-    }
-    boards
-}
-
-/// The games of each board as they were really played.
-fn played(truth: &Path) -> BTreeMap<u64, Vec<Vec<String>>> {
-    let mut boards: BTreeMap<u64, Vec<Vec<String>>> = BTreeMap::new();
-    for line in fs::read_to_string(truth).expect("the truth").lines() {
-        // The last line may be half written.
-        let Ok(line) = serde_json::from_str::<Value>(line) else {
-            continue;
-        };
-        let games = boards
-            .entry(line["board"].as_u64().expect("a board"))
-            .or_default();
-        match line["kind"].as_str() {
-            Some("start") => games.push(Vec::new()),
-            Some("ply") => games
-                .last_mut()
-                .expect("begun")
-                .push(line["san"].as_str().expect("a move").to_owned()),
-            _ => {}
-        }
-    }
-    boards
-}
-
 #[test]
 fn killed_again_and_again() {
     let Some(mosquitto) = program("mosquitto") else {
@@ -140,14 +54,11 @@ fn killed_again_and_again() {
     let kills = env::var("ATALAYA_KILLS").map_or(KILLS, |n| n.parse().expect("a number"));
     let dir = tempfile::tempdir().expect("a folder");
     let dir = dir.path();
-    let games = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/cli/demo.pgn");
-    let quick = fs::read_to_string(games).expect("it reads");
-    fs::write(dir.join("quick.pgn"), quick.replace("300+5", "60+0")).expect("it writes");
     let port = free_port();
     let address = format!("127.0.0.1:{port}").parse().expect("an address");
     let _broker = support::mosquitto(&mosquitto, port);
-    let _clean = simulate(dir, "clean", "0");
-    let _rough = simulate(dir, "rough", "0.2");
+    let _clean = simulate(dir, "clean", BOARDS, "0");
+    let _rough = simulate(dir, "rough", BOARDS, "0.2");
     configuration(dir, port);
     let Some(mut phone) = Subscriber::start(address) else {
         return;
@@ -162,12 +73,7 @@ fn killed_again_and_again() {
     };
     let mut daemon = run();
     // The men are set up first: kills in mid-game tell more.
-    let under_way = |seen: &[Seen]| {
-        seen.iter()
-            .filter(|seen| seen.topic.ends_with("/move"))
-            .count()
-            >= 8
-    };
+    let under_way = |seen: &[Seen]| moves(seen) >= 8;
     assert!(
         phone.wait(Duration::from_secs(180), under_way),
         "no game began"
@@ -197,29 +103,7 @@ fn killed_again_and_again() {
     assert!(daemon.0.wait().expect("it ends").success());
     phone.drain(Duration::from_millis(500));
 
-    // What the phone put together is what was played.
-    let (heard, truth) = (heard(&phone.seen), played(&dir.join("clean.jsonl")));
-    for (board, games) in &truth {
-        let told: Vec<&Vec<String>> = heard
-            .get(board)
-            .into_iter()
-            .flatten()
-            .map(|(_, plies)| plies)
-            .collect();
-        for (game, plies) in games.iter().enumerate() {
-            let told = told.get(game).map_or(&[][..], |plies| plies.as_slice());
-            assert!(
-                plies.starts_with(told),
-                "board {board}: played {plies:?}, told {told:?}"
-            );
-            let last = game + 1 == games.len();
-            let missing = plies.len() - told.len();
-            assert!(
-                missing <= if last { 8 } else { 1 },
-                "board {board}: {missing} plies of {plies:?} never told"
-            );
-        }
-    }
+    support::play::same(&phone.seen, &dir.join("clean.jsonl"));
 
     // One fault, one id; and each id is new once.
     let mut faults: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();

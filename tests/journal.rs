@@ -471,6 +471,35 @@ fn a_full_disk_is_told_and_got_over() {
 }
 
 #[test]
+fn a_disk_found_read_only_is_told_and_got_over() {
+    let Some(disk) = Small::mount() else {
+        eprintln!("not allowed to mount a small tmpfs: skipped");
+        return;
+    };
+    let dir = disk.0.path();
+    let (_, thread) = Journal::open(dir, wall()).unwrap();
+    thread.stop().unwrap();
+    let remount = |how: &str| {
+        let remount = Command::new("mount").args(["-o", how]).arg(dir).status();
+        assert!(remount.unwrap().success(), "{how}");
+    };
+    remount("remount,ro");
+    let (journal, thread) = Journal::open_with(dir, wall(), quick()).unwrap();
+    let fault = journal.health().borrow().fault.clone().unwrap();
+    assert!(fault.contains("Read-only"), "{fault}");
+    let second = Journal::open(dir, wall()).unwrap_err();
+    assert!(matches!(second, OpenError::InUse { .. }), "{second}");
+    survives(&journal, || {}, || remount("remount,rw"), 1);
+    thread.stop().unwrap();
+    let seqs = entries(history(dir)).into_iter().map(|entry| entry.seq);
+    assert!(seqs.eq(1..101));
+    // A folder that is not there and cannot be made is a fault of the settings.
+    remount("remount,ro");
+    let error = Journal::open(&dir.join("state"), wall()).unwrap_err();
+    assert!(matches!(error, OpenError::Write { .. }), "{error}");
+}
+
+#[test]
 fn a_disk_that_stays_away_costs_bounded_memory_and_no_hang() {
     let home = TempDir::new().unwrap();
     let dir = home.path().join("state");

@@ -1,6 +1,7 @@
 //! The wiring: settings, pairings, clocks, and which board is at which port.
 
 mod gate;
+mod herald;
 mod now;
 mod orders;
 pub mod pairings;

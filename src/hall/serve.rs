@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 use super::{
     Clock, Settings,
     gate::Gate,
+    herald::Herald,
     orders::{Orders, Switchboard},
     pairings::{Pairings, PairingsError},
     probe,
@@ -31,8 +32,6 @@ use crate::{
     publish::{
         Actor, Broker, BrokerError, BrokerSettings, ClientSettings, Hear, Heard, Password,
         Publisher, Speaks, StatusWords, Tls, TlsError, TlsFiles, TopicError, Topics, User, channel,
-        contract,
-        payload::{Info, info},
     },
     web::{
         Users, UsersError, Web, WebError, WebSettings, random_password,
@@ -157,18 +156,15 @@ impl Hall {
         });
         let receipts = tokio::spawn(note_receipts(publisher.delivered(), diary));
         let (gate, gate_task) = Gate::open(&journal, publisher.clone());
-        let numbers: Vec<BoardNo> = settings
-            .boards
-            .iter()
-            .map(|board| BoardNo(board.number))
-            .collect();
-        let hello = Info {
-            version: env!("CARGO_PKG_VERSION"),
-            boards: &numbers,
+        let herald = Herald {
+            topics: topics.clone(),
+            boot: boot.clone(),
+            clock,
+            publisher,
+            boards: settings.boards.iter().map(|b| BoardNo(b.number)).collect(),
             regime: settings.event.regime.name(),
-            schema: contract::URN,
         };
-        publisher.send(vec![info(&topics, &boot, 1, clock.wall(), &hello)]);
+        tokio::spawn(herald.run(journal.health()));
         let (relays, relay) = Relays::start(settings, &pairings, clock).await?;
         let desk = Desk {
             clock,

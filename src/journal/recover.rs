@@ -91,9 +91,19 @@ fn share(
     workers: usize,
 ) -> Result<BTreeMap<BoardNo, Rebuilt>, FileError> {
     let mut replay = Replay::new();
-    for found in History::new(segments.to_vec()) {
-        let Found::Entry(entry) = found? else {
-            continue;
+    let mut history = History::new(segments.to_vec());
+    // What is wrong in the newest, behind which ours was begun, was said when it was opened.
+    let older = &segments[..segments.len().saturating_sub(2)];
+    while let Some(found) = history.next() {
+        let entry = match found? {
+            Found::Entry(entry) => entry,
+            damage => {
+                let path = history.path();
+                if worker == 0 && older.iter().any(|older| older == path) {
+                    tracing::warn!("{}: {damage}", path.display());
+                }
+                continue;
+            }
         };
         let ours = usize::from(entry.board.0) % workers == worker;
         let begun = |(seq, _): &(u64, Timestamp)| entry.seq >= *seq;

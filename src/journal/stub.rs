@@ -16,7 +16,7 @@ use super::{
     files::{self, FileError},
     past::Past,
     queue::{Flushed, NotOnDisk, Queue},
-    writer::{Health, Limits, Writer},
+    writer::{Health, Limits, Writer, fault_of_the_disk},
 };
 
 /// The journal cannot be opened.
@@ -53,8 +53,8 @@ impl Journal {
     /// Opens the journal in a folder, makes the folder if need be, and begins a new segment there;
     /// what a crash left behind stays as it is. `boot_wall` is the wall clock now.
     ///
-    /// A full disk is no error here: the daemon must watch the boards all the same, and the fault
-    /// is told in [`Health`].
+    /// A disk that is full, failing or read-only is no error here as long as the folder is there: the
+    /// daemon must watch the boards all the same, and the fault is told in [`Health`].
     ///
     /// # Errors
     ///
@@ -129,16 +129,25 @@ impl Journal {
     }
 }
 
-/// Only one daemon may number the entries of a folder. The lock goes with the process.
-fn lock(dir: &Path) -> Result<File, OpenError> {
-    let unwritable = |source| OpenError::Write {
-        dir: dir.to_owned(),
-        source,
+/// Only one daemon may number the entries of a folder. The lock goes with the process. A disk that
+/// takes no new file must do without, as must a file system without locks.
+fn lock(dir: &Path) -> Result<Option<File>, OpenError> {
+    let path = dir.join("lock");
+    let file = match File::create(&path) {
+        Ok(file) => file,
+        Err(error) if fault_of_the_disk(&error) => match File::open(&path) {
+            Ok(file) => file,
+            Err(_) => return Ok(None),
+        },
+        Err(source) => {
+            return Err(OpenError::Write {
+                dir: dir.to_owned(),
+                source,
+            });
+        }
     };
-    let file = File::create(dir.join("lock")).map_err(unwritable)?;
     match file.try_lock() {
-        // a file system without locks must do without
-        Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(Some(file)),
         Err(TryLockError::WouldBlock) => Err(OpenError::InUse {
             dir: dir.to_owned(),
         }),

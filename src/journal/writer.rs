@@ -8,6 +8,7 @@ use std::{
 };
 
 use jiff::Timestamp;
+use nix::errno::Errno;
 use tokio::sync::watch;
 
 use super::{
@@ -88,11 +89,11 @@ impl Writer {
         self.health.subscribe()
     }
 
-    /// Begins the first segment; a full disk is only told.
+    /// Begins the first segment; a disk that is full or failing is only told.
     pub(super) fn first(&mut self, wall: Timestamp) -> io::Result<()> {
         match self.begin(wall) {
             Ok(segment) => self.segment = Some(segment),
-            Err(error) if error.kind() == io::ErrorKind::StorageFull => self.failed(&error),
+            Err(error) if fault_of_the_disk(&error) => self.failed(&error),
             Err(error) => return Err(error),
         }
         Ok(())
@@ -178,4 +179,16 @@ impl Writer {
             *health != before
         });
     }
+}
+
+/// Nobody's settings are wrong, and it may pass: full, failing, or made read-only by the system
+/// because it fails.
+pub(super) fn fault_of_the_disk(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::StorageFull
+            | io::ErrorKind::QuotaExceeded
+            | io::ErrorKind::FileTooLarge
+            | io::ErrorKind::ReadOnlyFilesystem
+    ) || error.raw_os_error() == Some(Errno::EIO as i32)
 }

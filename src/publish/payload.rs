@@ -239,6 +239,8 @@ pub struct Info<'a> {
     pub regime: &'a str,
     /// Where the contract's schema is found.
     pub schema: &'a str,
+    /// Why nothing comes to disk; null when all does.
+    pub journal_fault: Option<&'a str>,
 }
 
 /// The retained info.

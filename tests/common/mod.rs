@@ -1,6 +1,8 @@
 //! A virtual board and a monitor at one table, in virtual time.
 #![allow(dead_code, reason = "each test uses its part")]
 
+pub mod journalled;
+
 use std::{env, path::PathBuf, sync::Arc};
 
 use atalaya::{

@@ -374,6 +374,7 @@ fn ply(number: u16) -> FinalPly {
         uci: "e2e4".to_owned(),
         fen: "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1".to_owned(),
         clock_s: Some(312),
+        clock_about: false,
         irregular: false,
         at: At(9_000),
     }

@@ -66,7 +66,7 @@ impl Game {
     /// The one legal ply of the presser that explains the men, but for one man that it did not
     /// touch: that man is read wrong or was taken off. The case is told, the ply stands.
     pub(super) fn all_but_one_man(&mut self, press: &Press, case: &Case, at: At) -> bool {
-        if self.last_final().turn() != press.side {
+        if self.last_final().turn() != press.side || self.one_square_still_reads_as_before() {
             return false;
         }
         let mut fitting = self.but_for_one_square().filter_map(|(mv, square)| {
@@ -96,6 +96,19 @@ impl Game {
     /// Whether a legal ply explains the men but for one square, which it does not touch.
     pub(super) fn one_square_off(&self) -> bool {
         self.but_for_one_square().next().is_some()
+    }
+
+    /// Whether a legal ply explains the men but for one of its squares, which reads as if it had not
+    /// been played yet.
+    fn one_square_still_reads_as_before(&self) -> bool {
+        let anchor = self.tree.anchor();
+        anchor.successors().iter().any(|(_, stood)| {
+            let late = stood.differs(&self.seen).single_square();
+            late.is_some_and(|square| {
+                stood.code(square) != anchor.placement.code(square)
+                    && self.seen.code(square) == anchor.placement.code(square)
+            })
+        })
     }
 
     /// Legal plies that explain the men but for one square which they do not touch.

@@ -53,6 +53,8 @@ pub struct Recorded {
     pub uci: String,
     /// The mover's time after the press, s.
     pub clock_s: Option<u32>,
+    /// The clock was not looked at between the press and the reply's: the time may be a little off.
+    pub clock_about: bool,
     /// The position before.
     pub before: Ground,
     /// The position after.

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use shakmaty::{CastlingMode, Chess, Color, Move, Position, Role, Setup, Square};
 
 use super::{
+    catch_up::CATCH_UP_MS,
     doubt::Misread,
     event::{Case, Event, Limits, Recorded},
     ground::Ground,
@@ -98,6 +99,10 @@ pub struct Game {
     pub(super) ways: Vec<Vec<Move>>,
     /// Men that were set up, at a board without a clock: whose move it is, is not known.
     pub(super) joining: Option<Placement>,
+    /// Presses since the last final ply that nothing explained yet.
+    pub(super) unplaced: Vec<Press>,
+    /// The placement of then was already looked for a way to.
+    pub(super) caught_up: Option<At>,
     pub(super) recall: Recall,
     /// Questions for the memory in a row that filled nothing.
     pub(super) fruitless: u8,
@@ -137,6 +142,8 @@ impl Game {
             ways: Vec::new(),
             joining: None,
             unmoved: None,
+            unplaced: Vec::new(),
+            caught_up: None,
             recall: Recall::default(),
             fruitless: 0,
             out: Vec::new(),
@@ -237,7 +244,7 @@ impl Game {
 
     /// New clock facts.
     pub fn clock(&mut self, facts: &ClockFacts, at: At) {
-        if facts.running != self.facts.running {
+        if facts.running != self.facts.running || two_presses_between(&self.facts, facts) {
             self.looks_alike = 0;
         }
         self.facts = *facts;
@@ -261,6 +268,9 @@ impl Game {
                 self.unmoved = self.press.take();
             } else {
                 self.decide(at, true);
+                if let Some(press) = self.press.take() {
+                    self.set_aside(press);
+                }
             }
         }
         let in_air = self.current.is_none();
@@ -299,6 +309,7 @@ impl Game {
         if self.press.is_some() {
             self.decide(at, false);
         }
+        self.catch_up(quiet, at);
         self.close_without_press(quiet, at);
         self.notice_restored(quiet);
         self.notice_end(quiet, at);
@@ -346,6 +357,7 @@ impl Game {
             )
             .chain(self.stopped.map(|at| at.plus_ms(STOPPED_MS)))
             .chain(self.recall_due())
+            .chain(self.is_behind().then(|| self.changed.plus_ms(CATCH_UP_MS)))
             .filter(|&at| at > now)
             .min()
     }
@@ -354,6 +366,8 @@ impl Game {
     pub(super) fn make_final(&mut self, id: usize, press: Option<&Press>, at: At) {
         self.drop_ways();
         let path = self.tree.path(id);
+        let closed_by = self.presses_of(path.len(), press);
+        self.unplaced.clear();
         let mut turn_began = 0;
         for (index, &node_id) in path.iter().enumerate() {
             let node = self.tree.node(node_id).clone();
@@ -362,6 +376,15 @@ impl Game {
             let side = before.turn();
             let ply = self.record.len() as u16 + 1;
             let turn_ends = node.edges.clamp(turn_began, self.edges.len());
+            let (clock_s, clock_about) = match &closed_by[index] {
+                Some(press) if press.side == side => (press.facts.time_of(side), false),
+                _ => {
+                    let replied = path
+                        .get(index + 1)
+                        .map(|&id| self.tree.node(id).first_shown);
+                    self.time_shown(side, node.first_shown, replied)
+                }
+            };
             let recorded = Recorded {
                 ply,
                 side,
@@ -371,17 +394,8 @@ impl Game {
                 },
                 san,
                 uci,
-                clock_s: match press {
-                    Some(press) if press.side == side && index + 1 == path.len() => {
-                        press.facts.time_of(side)
-                    }
-                    _ => {
-                        let replied = path
-                            .get(index + 1)
-                            .map(|&id| self.tree.node(id).first_shown);
-                        self.time_shown(side, node.first_shown, replied)
-                    }
-                },
+                clock_s,
+                clock_about,
                 before: before.clone(),
                 after: node.ground.clone(),
                 at,
@@ -494,6 +508,7 @@ impl Game {
         self.history = History::from_start();
         self.press = None;
         self.unmoved = None;
+        self.unplaced.clear();
         self.open = None;
         self.misread.clear();
         self.seen = self.read;
@@ -572,6 +587,7 @@ impl Game {
                 self.tree = Tree::new(self.last_final().clone(), at);
                 self.current = Some(0);
                 self.edges.clear();
+                self.unplaced.clear();
             }
             self.out.push(Event::Restored { ply: open.ply });
             self.open = None;
@@ -670,6 +686,7 @@ impl Game {
         self.current = Some(0);
         self.edges.clear();
         self.press = None;
+        self.unplaced.clear();
         let open = self.open.take().map(|open| open.ply);
         self.rebuild_history();
         self.out.push(Event::Retracted {
@@ -705,20 +722,29 @@ impl Game {
             && edge.to == Reading::Empty
     }
 
-    /// The mover's time after a ply whose own press was not seen: as the clock shows it when the
-    /// other side's time first runs; if two presses fell between two looks, when the reply stands.
-    fn time_shown(&self, side: Side, shown: At, replied: Option<At>) -> Option<u32> {
+    /// The mover's time after a ply whose own press was not seen, and whether it is only about that:
+    /// as the clock shows it when the other side's time first runs; if two presses fell between two
+    /// looks, at the look that gives them away or when the reply stands.
+    fn time_shown(&self, side: Side, shown: At, replied: Option<At>) -> (Option<u32>, bool) {
         let since = |from: At| self.looks.iter().filter(move |(at, _)| *at >= from);
         let at_rest = since(shown).find(|(_, facts)| facts.running != Some(side));
-        let look = match replied {
-            Some(replied) => at_rest
-                .filter(|(at, _)| *at <= replied)
-                .or_else(|| since(replied).next())
-                .or(at_rest),
-            None => at_rest,
+        let in_time = |(at, _): &&(At, ClockFacts)| replied.is_none_or(|replied| *at <= replied);
+        let exact = at_rest.filter(in_time);
+        let gave_away = || {
+            let pairs = self.looks.iter().zip(self.looks.iter().skip(1));
+            pairs
+                .filter(|(_, (at, facts))| *at >= shown && facts.running == Some(side))
+                .find(|((_, before), (_, facts))| two_presses_between(before, facts))
+                .map(|(_, look)| look)
         };
-        look.filter(|(_, facts)| facts.connected)
-            .and_then(|(_, facts)| facts.time_of(side))
+        let look = exact
+            .or_else(gave_away)
+            .or_else(|| replied.and_then(|replied| since(replied).next()))
+            .or(at_rest);
+        let time = look
+            .filter(|(_, facts)| facts.connected)
+            .and_then(|(_, facts)| facts.time_of(side));
+        (time, exact.is_none())
     }
 
     fn notation(&self, id: usize) -> (String, String) {
@@ -738,4 +764,12 @@ impl Game {
             }
         }
     }
+}
+
+/// The time at rest changed though the same side's runs: it ran in between.
+fn two_presses_between(before: &ClockFacts, after: &ClockFacts) -> bool {
+    before.running == after.running
+        && after
+            .running
+            .is_some_and(|side| before.time_of(side.other()) != after.time_of(side.other()))
 }

@@ -3,6 +3,7 @@
 //!
 //! [`Game`] is the follower; [`Ground`] is a position, legal or not, from which it looks ahead.
 
+mod catch_up;
 mod doubt;
 mod event;
 mod follow;

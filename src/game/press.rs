@@ -16,9 +16,13 @@ use crate::{
 
 /// The clock is read a few times a second: a press is seen so late, ms (protocol section 7).
 const LEVER_LAG_MS: u64 = 290;
+/// A man that came to its square about when the clock was pressed, from another square where it had
+/// stood, is believed there when all stood still for so long, ms: a man that was taken in the reply is
+/// often sensed beside its square (reconstruction.md 2).
+const MOVED_ON_MS: u64 = 500;
 
 /// A gap of more plies is never closed by itself.
-const LONGEST_BRIDGE: usize = 4;
+pub(super) const LONGEST_BRIDGE: usize = 4;
 
 /// A press that has not been decided yet.
 #[derive(Debug, Clone)]
@@ -64,6 +68,8 @@ enum Shown {
 enum Verdict {
     /// The plies up to this candidate were completed.
     Closes(usize),
+    /// The plies up to this candidate, if the mover's man did not merely pass its square.
+    ClosesUnlessPassing(usize),
     /// The press adds nothing to the record.
     Nothing,
     /// The men did not move since the turn began.
@@ -91,11 +97,17 @@ impl Game {
                     self.make_final(id, Some(&press), at);
                 }
             }
+            Verdict::ClosesUnlessPassing(id) => {
+                if quiet >= MOVED_ON_MS {
+                    self.press = None;
+                    self.make_final(id, Some(&press), at);
+                }
+            }
             Verdict::Nothing => self.press = None,
             _ if press.soft || (press.side == self.last_final().turn() && self.open.is_some()) => {
                 self.press = None;
             }
-            Verdict::Unexplained if self.recalls() => {}
+            Verdict::Unexplained if self.recalls(at) => {}
             Verdict::Unmoved | Verdict::Unexplained => {
                 let settled = quiet >= self.limits.confirm_ms && waited >= self.limits.confirm_ms;
                 if !settled {
@@ -126,9 +138,9 @@ impl Game {
     fn weigh(&mut self, press: &Press, at: At) -> Verdict {
         let presser = press.side;
         let Some(current) = self.current else {
-            let closed = self.closed_unseen(press, at);
-            return closed.map_or(Verdict::Unexplained, Verdict::Closes);
+            return self.closed_unseen(press, at);
         };
+        let current = self.legal_way_instead(current).unwrap_or(current);
         let node = self.tree.node(current);
         if current == 0 {
             return if node.ground.turn() == presser {
@@ -139,7 +151,7 @@ impl Game {
         }
         if node.ground.turn() != presser {
             return if node.closes() {
-                Verdict::Closes(current)
+                self.closes(current, press)
             } else {
                 Verdict::Nothing
             };
@@ -148,7 +160,37 @@ impl Game {
         if node.parent == 0 || !self.tree.node(node.parent).closes() {
             Verdict::Nothing
         } else {
-            Verdict::Closes(node.parent)
+            self.closes(node.parent, press)
+        }
+    }
+
+    /// A reply that leaves the men as a legal ply before it would have: an irregular one was only
+    /// read so, for a square that stuck or a man that was taken at once.
+    fn legal_way_instead(&mut self, current: usize) -> Option<usize> {
+        let path = self.tree.path(current);
+        if path.len() < 2 || self.is_legal(&path) || self.tree.has_pass() {
+            return None;
+        }
+        let id = self.one_way(path.len(), true)?;
+        self.current = Some(id);
+        Some(id)
+    }
+
+    fn closes(&self, id: usize, press: &Press) -> Verdict {
+        let node = self.tree.node(id);
+        let (Step::Move(mv), true) = (node.step, node.parent == 0) else {
+            return Verdict::Closes(id);
+        };
+        let came_lately = press.at.ms_since(node.first_shown) <= LEVER_LAG_MS;
+        let stood_elsewhere = self.tree.nodes().any(|other| {
+            other.parent == 0
+                && other.first_shown < node.first_shown
+                && matches!(other.step, Step::Move(before) if before.from() == mv.from())
+        });
+        if came_lately && stood_elsewhere {
+            Verdict::ClosesUnlessPassing(id)
+        } else {
+            Verdict::Closes(id)
         }
     }
 
@@ -158,7 +200,7 @@ impl Game {
     /// The best evidence wins: the mover's man on its square now, then there at some time of the
     /// turn, then (the reply took it in the same scan) a complete reply. Two candidates of the
     /// best kind prove nothing yet.
-    fn closed_unseen(&mut self, press: &Press, at: At) -> Option<usize> {
+    fn closed_unseen(&mut self, press: &Press, at: At) -> Verdict {
         let presser = press.side;
         let parents: Vec<usize> = if self.last_final().turn() == presser {
             vec![0]
@@ -176,21 +218,43 @@ impl Game {
                     continue;
                 }
                 let shown = self.how_shown(*mv, stood, presser);
-                let replied_in_full =
-                    shown != Shown::Never || at.ms_since(self.changed) >= self.limits.confirm_ms;
-                if replied_in_full && self.opponent_busy(node, *mv, stood, press, shown) {
+                if self.opponent_busy(node, *mv, stood, press, shown) {
                     fitting.push((shown, parent, *mv, *stood));
                 }
             }
         }
-        let best = fitting.iter().map(|(shown, ..)| *shown).max()?;
-        let mut of_best = fitting.into_iter().filter(|(shown, ..)| *shown == best);
-        let (_, parent, mv, stood) = of_best.next()?;
-        if of_best.next().is_some() {
-            return None;
+        let Some(best) = fitting.iter().map(|(shown, ..)| *shown).max() else {
+            return Verdict::Unexplained;
+        };
+        let (mut of_best, others): (Vec<_>, Vec<_>) =
+            fitting.into_iter().partition(|(shown, ..)| *shown == best);
+        let (Some((_, parent, mv, stood)), true) = (of_best.pop(), of_best.is_empty()) else {
+            return Verdict::Unexplained;
+        };
+        let lifted_only = best == Shown::Before && self.seen.code(landing(mv, presser)) == 0;
+        let sure_at_once = best != Shown::Never && !lifted_only;
+        if !sure_at_once && at.ms_since(self.changed) < self.limits.confirm_ms {
+            return Verdict::Unexplained;
         }
+        let stood_elsewhere = others
+            .iter()
+            .any(|(shown, _, before, _)| *shown == Shown::Before && before.from() == mv.from());
         let edges = self.edges_of_ply(&stood);
-        Some(self.tree.grow_known(parent, mv, self.changed, edges))
+        let id = self.tree.grow_known(parent, mv, self.changed, edges);
+        if stood_elsewhere && self.landed_lately(mv, &stood, press) {
+            Verdict::ClosesUnlessPassing(id)
+        } else {
+            Verdict::Closes(id)
+        }
+    }
+
+    /// Whether the man of a ply came to its square about when the clock was pressed.
+    fn landed_lately(&self, mv: Move, stood: &Placement, press: &Press) -> bool {
+        let to = landing(mv, press.side);
+        self.edges
+            .iter()
+            .rfind(|edge| edge.square == to && edge.to == stood.get(to))
+            .is_some_and(|edge| press.at.ms_since(edge.at) <= LEVER_LAG_MS)
     }
 
     /// How the board showed the man that a ply of the presser brings to its square.
@@ -299,7 +363,7 @@ impl Game {
     }
 
     /// The ways of so many plies that the order of the landings speaks for most.
-    fn best_ways(&self, plies: usize, updates_lost: bool) -> Vec<Vec<Move>> {
+    pub(super) fn best_ways(&self, plies: usize, updates_lost: bool) -> Vec<Vec<Move>> {
         let mut ways = self.tree.ways_to(&self.seen, plies);
         if plies > 2 && !updates_lost {
             ways.retain(|way| self.landings(way).is_sorted_by(|a, b| a.is_some() && a < b));
@@ -350,7 +414,7 @@ impl Game {
                 .into_iter()
                 .find(|&id| self.tree.node(id).closes() || self.king_taken(id, press.side))
             else {
-                return;
+                return self.set_aside(press.clone());
             };
             self.make_final(id, None, at);
         }
@@ -362,6 +426,7 @@ impl Game {
             ply: case.ply,
             mover: press.side,
         });
+        self.set_aside(press.clone());
         let id = self.tree.add_irregular(0, &self.seen, at, self.edges.len());
         if self.tree.node(id).step == Step::Irregular {
             self.current = Some(id);

@@ -29,6 +29,8 @@ pub(super) enum Recall {
 const IDLE_MS: u64 = 1_000;
 /// An answer takes 8.3 s on the wire; one that takes longer than this does not come any more, ms.
 const ANSWER_MS: u64 = 15_000;
+/// Men that never stand still for so long after a gap are judged without the memory, ms.
+const MOST_WAIT_MS: u64 = 5_000;
 /// After so many questions in a row that filled nothing the board is not asked again.
 const MOST_FRUITLESS: u8 = 2;
 /// Behind a press that is remembered nothing follows for so long, ms: all that waits for quiet is
@@ -52,8 +54,15 @@ impl Game {
     }
 
     /// The memory is about to be asked for, or may still answer.
-    pub(super) fn recalls(&self) -> bool {
-        self.recall != Recall::Over && self.has_gap()
+    pub(super) fn recalls(&self, at: At) -> bool {
+        let waits = match self.recall {
+            Recall::Idle => self
+                .patched
+                .is_some_and(|patched| at.ms_since(patched) < MOST_WAIT_MS),
+            Recall::Asked(_) => true,
+            Recall::Over => false,
+        };
+        waits && self.has_gap()
     }
 
     /// When [`Game::notice_gap`] has something to do.
@@ -65,7 +74,7 @@ impl Game {
         }
     }
 
-    fn has_gap(&self) -> bool {
+    pub(super) fn has_gap(&self) -> bool {
         let began = self.tree.anchor().shown;
         self.stage() == Stage::Playing
             && self.current.is_none()

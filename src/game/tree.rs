@@ -67,6 +67,10 @@ impl Tree {
         &self.nodes[id]
     }
 
+    pub fn nodes(&self) -> impl Iterator<Item = &Node> {
+        self.nodes.iter()
+    }
+
     pub fn anchor(&self) -> &Node {
         &self.nodes[0]
     }

@@ -60,6 +60,8 @@ pub struct FinalPly {
     pub fen: String,
     /// The mover's time left after the press, s, increment included.
     pub clock_s: Option<u32>,
+    /// The clock was not looked at between the press and the reply's: the time may be a little off.
+    pub clock_about: bool,
     /// Not a legal move; it stands because the game went on.
     pub irregular: bool,
     /// When it became final.

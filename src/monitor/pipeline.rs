@@ -481,6 +481,7 @@ impl Monitor {
             uci: recorded.uci.clone(),
             fen: recorded.after.fen(),
             clock_s: recorded.clock_s,
+            clock_about: recorded.clock_about,
             irregular: recorded.mv.is_none(),
             at: recorded.at,
         }

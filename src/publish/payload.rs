@@ -345,6 +345,7 @@ mod tests {
             uci: "g1f3".to_owned(),
             fen: "fen".to_owned(),
             clock_s: None,
+            clock_about: false,
             irregular: true,
             at: At(1),
         }));

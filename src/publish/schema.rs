@@ -180,6 +180,9 @@ pub(super) struct Move<'a> {
     fen: &'a str,
     /// The mover's time left, s; null when no clock is known.
     clock: Option<u32>,
+    /// The clock was not looked at between this press and the next: `clock` may be a second or two off.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    clock_about: bool,
     irregular: bool,
 }
 
@@ -195,6 +198,7 @@ impl<'a> Move<'a> {
             uci: &ply.uci,
             fen: &ply.fen,
             clock: ply.clock_s,
+            clock_about: ply.clock_about,
             irregular: ply.irregular,
         }
     }

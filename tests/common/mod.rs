@@ -34,6 +34,8 @@ pub struct Day {
     pub truth: Vec<Truth>,
     /// Final plies by game of the day (from 1): SAN and clock.
     pub games: Vec<Vec<(String, Option<u32>)>>,
+    /// Of the same plies: whether the clock is told to be only about right.
+    pub about: Vec<Vec<bool>>,
     /// Alerts raised, with when they were raised.
     pub raised: Vec<(u64, Alert)>,
     /// Alerts that became urgent after a while.
@@ -125,15 +127,18 @@ impl Day {
             Output::Ply(ply) => {
                 if ply.ply == 1 {
                     self.games.push(Vec::new());
+                    self.about.push(Vec::new());
                     self.results.push(None);
                 }
-                if let Some(game) = self.games.last_mut() {
+                if let (Some(game), Some(about)) = (self.games.last_mut(), self.about.last_mut()) {
                     game.push((ply.san, ply.clock_s));
+                    about.push(ply.clock_about);
                 }
             }
             Output::Retract(retraction) => {
-                if let Some(game) = self.games.last_mut() {
+                if let (Some(game), Some(about)) = (self.games.last_mut(), self.about.last_mut()) {
                     game.truncate(usize::from(retraction.back_to));
+                    about.truncate(usize::from(retraction.back_to));
                 }
             }
             Output::State(state) => {

@@ -4,11 +4,12 @@ use std::{path::PathBuf, time::Duration};
 
 use sd_notify::NotifyState;
 
-use super::{Failure, sources, stop_on_signal};
-use crate::hall::{Clock, Hall, RelayError, ServeError, Settings};
+use super::{Failure, signals::hangup, sources, stop_on_signal};
+use crate::hall::{Clock, Hall, RelayError, ServeError, Settings, Sources};
 
 /// The daemon. Without a configuration it takes the built-in defaults: an embedded broker, the
-/// page on 127.0.0.1:8080, and every board it can find on the serial ports
+/// page on 127.0.0.1:8080, and every board it can find on the serial ports. On SIGHUP it reads
+/// configuration and pairings again (the next round); one with a fault changes nothing
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "Example: atalaya run --config /etc/atalaya/atalaya.toml")]
 pub struct Args {
@@ -39,7 +40,8 @@ pub async fn run(args: Args) -> Result<(), Failure> {
     }
     let settings = Settings::load(&sources)?;
     let stop = stop_on_signal()?;
-    let hall = Hall::start(&settings, Clock::new(), None).await?;
+    let mut hangup = hangup()?;
+    let mut hall = Hall::start(&settings, Clock::new(), None).await?;
     let (host, port) = hall.broker();
     tracing::info!(
         version = env!("CARGO_PKG_VERSION"),
@@ -54,6 +56,7 @@ pub async fn run(args: Args) -> Result<(), Failure> {
     loop {
         tokio::select! {
             () = stop.cancelled() => break,
+            Some(()) = hangup.recv() => reload(&mut hall, &sources).await,
             () = tokio::time::sleep(pulse.unwrap_or(Duration::MAX)) => {
                 tell_systemd(NotifyState::Watchdog);
             }
@@ -63,6 +66,27 @@ pub async fn run(args: Args) -> Result<(), Failure> {
     hall.stop().await;
     tracing::info!("stopped");
     Ok(())
+}
+
+/// Reads the configuration again, and goes by it when it has no fault.
+async fn reload(hall: &mut Hall, sources: &Sources) {
+    let reloaded = match Settings::load(sources) {
+        Ok(settings) => {
+            let done = hall.reload(&settings).await.map_err(Failure::from);
+            done.map(|()| settings.event.round)
+        }
+        Err(why) => Err(Failure::from(why)),
+    };
+    match reloaded {
+        Ok(round) => {
+            tracing::info!(round, "the configuration was read again");
+            tell_systemd(NotifyState::Status(&format!("round {round}")));
+        }
+        Err(why) => {
+            tracing::error!("the configuration stays as it was: {why}");
+            tell_systemd(NotifyState::Status(&format!("not read again: {why}")));
+        }
+    }
 }
 
 /// Half the time systemd waits for a sign of life, if it waits for any.

@@ -13,7 +13,6 @@ const INTERRUPTED: i32 = 130;
 /// # Errors
 /// When the system lets nobody listen to signals.
 pub fn stop_on_signal() -> Result<CancellationToken, Failure> {
-    let listen = |kind| signal(kind).map_err(|why| Failure::Device(format!("signals: {why}")));
     let mut interrupt = listen(SignalKind::interrupt())?;
     let mut terminate = listen(SignalKind::terminate())?;
     let stop = CancellationToken::new();
@@ -26,6 +25,18 @@ pub fn stop_on_signal() -> Result<CancellationToken, Failure> {
         std::process::exit(INTERRUPTED);
     });
     Ok(stop)
+}
+
+/// SIGHUP, which asks for the configuration to be read again.
+///
+/// # Errors
+/// When the system lets nobody listen to signals.
+pub fn hangup() -> Result<Signal, Failure> {
+    listen(SignalKind::hangup())
+}
+
+fn listen(kind: SignalKind) -> Result<Signal, Failure> {
+    signal(kind).map_err(|why| Failure::Device(format!("signals: {why}")))
 }
 
 async fn either(one: &mut Signal, other: &mut Signal) {

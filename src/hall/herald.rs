@@ -2,7 +2,7 @@
 
 use tokio::sync::watch;
 
-use super::Clock;
+use super::{Clock, Plans};
 use crate::{
     journal::Health,
     publish::{
@@ -18,28 +18,32 @@ pub(super) struct Herald {
     pub boot: String,
     pub clock: Clock,
     pub publisher: Publisher,
-    pub boards: Vec<BoardNo>,
-    pub regime: &'static str,
+    pub plans: Plans,
 }
 
 impl Herald {
-    /// Speaks now and at each new fault of the journal, and ends with the journal.
-    pub async fn run(self, mut health: watch::Receiver<Health>) {
+    /// Speaks now, at each new plan and at each new fault of the journal, and ends with the journal.
+    pub async fn run(mut self, mut health: watch::Receiver<Health>) {
         for seq in 1.. {
             let fault = health.borrow_and_update().fault.clone();
             self.say(seq, fault.as_deref());
-            let news = health.wait_for(|health| health.fault != fault).await;
-            if news.is_err() {
-                return;
+            tokio::select! {
+                news = health.wait_for(|health| health.fault != fault) => if news.is_err() {
+                    return;
+                },
+                Ok(()) = self.plans.changed() => {}
             }
         }
     }
 
-    fn say(&self, seq: u64, journal_fault: Option<&str>) {
+    fn say(&mut self, seq: u64, journal_fault: Option<&str>) {
+        let plan = self.plans.borrow_and_update().clone();
+        let boards = plan.settings.boards.iter();
+        let boards: Vec<BoardNo> = boards.map(|board| BoardNo(board.number)).collect();
         let hello = Info {
             version: env!("CARGO_PKG_VERSION"),
-            boards: &self.boards,
-            regime: self.regime,
+            boards: &boards,
+            regime: plan.settings.event.regime.name(),
             schema: contract::URN,
             journal_fault,
         };

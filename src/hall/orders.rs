@@ -38,6 +38,11 @@ impl Switchboard {
         orders
     }
 
+    /// Nobody watches this board any more.
+    pub fn disconnect(&self, board: BoardNo) {
+        self.lines().boards.remove(&board);
+    }
+
     /// Learns from what a board says which alerts are open.
     pub fn note(&self, output: &Output) {
         let Output::Alert { alert, .. } = output else {

@@ -5,23 +5,19 @@ use std::{
     env, io,
     net::{IpAddr, Ipv4Addr, SocketAddr},
     path::{Path, PathBuf},
+    sync::{Arc, OnceLock},
 };
 
-use tokio::{
-    net::TcpListener,
-    sync::watch,
-    task::{JoinHandle, JoinSet},
-    time::Instant,
-};
+use tokio::{net::TcpListener, sync::watch, task::JoinHandle, time::Instant};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Clock, Pairings, Settings,
+    Clock, Pairings, Plan, Settings,
     settings::{Relay, RelayKind, Variant},
 };
 use crate::{
     monitor::{Monitor, Output},
-    relay::{self, Event, Feed, Moment, News, Profile, Reader, Seat, Sheet, Time, lichess},
+    relay::{self, Event, Feed, Moment, News, Profile, Reader, Seat, Sheet, Sight, Time, lichess},
     words::{At, BoardNo},
 };
 
@@ -77,10 +73,14 @@ pub fn target(relay: &Relay) -> Result<lichess::Target, RelayError> {
     Ok(lichess::Target::new(url, token, lichess::Pace::default())?)
 }
 
-async fn listen(address: Option<SocketAddr>, usual: SocketAddr) -> Result<TcpListener, RelayError> {
-    let address = address.unwrap_or(usual);
-    let bound = TcpListener::bind(address).await;
-    bound.map_err(|source| RelayError::Listen { address, source })
+/// Where a relay of that kind listens.
+fn address(relay: &Relay) -> Option<SocketAddr> {
+    let usual = match relay.kind {
+        RelayKind::Http => HTTP,
+        RelayKind::Livechess => LIVECHESS,
+        RelayKind::Folder | RelayKind::Lichess => return None,
+    };
+    Some(relay.listen.unwrap_or(usual))
 }
 
 /// Under the journal's folder.
@@ -121,12 +121,14 @@ impl Time for RelayTime {
 
 /// Where a board's watch tells the relay. Without any output nothing is told.
 #[derive(Debug, Clone, Default)]
-pub struct RelayDesk(Option<(Feed, RelayTime)>);
+pub struct RelayDesk(Arc<OnceLock<(Feed, RelayTime)>>);
 
 impl RelayDesk {
     /// Tells what a monitor said.
     pub fn tell(&self, board: BoardNo, output: &Output, monitor: &Monitor, at: At) {
-        let Some((feed, time)) = &self.0 else { return };
+        let Some((feed, time)) = self.0.get() else {
+            return;
+        };
         match output {
             Output::Pgn { game, .. } => {
                 let ending = match monitor.game().stage() {
@@ -145,79 +147,189 @@ impl RelayDesk {
     }
 }
 
-/// The running outputs.
+/// One running output.
 #[derive(Debug)]
+struct Running {
+    relay: Relay,
+    /// The round it was started in; an output to Lichess stays with it.
+    round: String,
+    stop: CancellationToken,
+    task: JoinHandle<()>,
+}
+
+impl Running {
+    async fn stop(self) {
+        self.stop.cancel();
+        if self.task.await.is_err() {
+            tracing::error!("an output of the relay ended badly");
+        }
+    }
+}
+
+/// What an output needs that can fail.
+enum Ready {
+    Folder,
+    Listener(TcpListener),
+    Target(Box<lichess::Target>),
+}
+
+impl Ready {
+    async fn make(relay: &Relay) -> Result<Ready, RelayError> {
+        let Some(address) = address(relay) else {
+            return Ok(match relay.kind {
+                RelayKind::Lichess => Ready::Target(Box::new(target(relay)?)),
+                _ => Ready::Folder,
+            });
+        };
+        let bound = TcpListener::bind(address).await;
+        bound
+            .map(Ready::Listener)
+            .map_err(|source| RelayError::Listen { address, source })
+    }
+}
+
+/// The running outputs.
+#[derive(Debug, Default)]
 pub(super) struct Relays {
     keeper: Option<JoinHandle<()>>,
-    outputs: JoinSet<()>,
-    stop: CancellationToken,
+    sight: Option<Sight>,
+    outputs: Vec<Running>,
 }
 
 impl Relays {
-    /// Starts all outputs of the settings.
+    /// Goes over to the outputs and the round of a plan: what stays the same runs on, and a Lichess
+    /// round that is over takes its last moves and corrections still. With an error nothing changes.
     ///
     /// # Errors
     /// When an address cannot be listened on, or the token cannot be read.
-    pub(super) async fn start(
-        settings: &Settings,
-        pairings: &Pairings,
+    pub(super) async fn turn_to(
+        &mut self,
+        plan: &Plan,
+        desk: &RelayDesk,
         clock: Clock,
-    ) -> Result<(Relays, RelayDesk), RelayError> {
-        let mut relays = Relays {
-            keeper: None,
-            outputs: JoinSet::new(),
-            stop: CancellationToken::new(),
-        };
-        if settings.relays.is_empty() {
-            return Ok((relays, RelayDesk::default()));
-        }
-        let time = RelayTime::new(clock);
-        let dir = settings.journal.dir.join(RECORD);
-        let (feed, keeper, sight) = relay::feed(event(settings), seats(pairings), &dir);
-        relays.keeper = Some(tokio::spawn(keeper.run()));
-        for one in &settings.relays {
-            let reader = Reader::new(sight.world.clone(), profile(one), time);
-            let stop = relays.stop.clone();
-            match one.kind {
-                RelayKind::Folder => {
-                    let dir = one.dir.clone().unwrap_or_default();
-                    relays.outputs.spawn(relay::folder::run(dir, reader, stop));
-                }
-                RelayKind::Http => {
-                    let listener = listen(one.listen, HTTP).await?;
-                    relays
-                        .outputs
-                        .spawn(relay::http::run(listener, reader, stop));
-                }
-                RelayKind::Livechess => {
-                    let listener = listen(one.listen, LIVECHESS).await?;
-                    let lives = sight.lives.clone();
-                    relays
-                        .outputs
-                        .spawn(relay::livechess::run(listener, reader, lives, stop));
-                }
-                RelayKind::Lichess => {
-                    let standing = watch::Sender::default();
-                    let push = lichess::run(target(one)?, reader, standing, stop);
-                    relays.outputs.spawn(push);
-                }
+    ) -> Result<(), RelayError> {
+        let settings = &plan.settings;
+        let round = &settings.event.round;
+        let mut stay = vec![false; self.outputs.len()];
+        let mut fresh = Vec::new();
+        for relay in &settings.relays {
+            let same = |(at, one): (usize, &Running)| {
+                let bound = relay.kind == RelayKind::Lichess && one.round != *round;
+                !stay[at] && one.relay == *relay && !bound
+            };
+            match self.outputs.iter().enumerate().position(same) {
+                Some(at) => stay[at] = true,
+                None => fresh.push(relay.clone()),
             }
         }
-        Ok((relays, RelayDesk(Some((feed, time)))))
+        for (one, stay) in self.outputs.iter().zip(&mut stay) {
+            let lichess = one.relay.kind == RelayKind::Lichess && one.round != *round;
+            let again = settings
+                .relays
+                .iter()
+                .any(|relay| relay.url == one.relay.url);
+            if lichess && again {
+                let url = one.relay.url.as_deref().unwrap_or_default();
+                tracing::warn!(
+                    url,
+                    "relay.url is that of the round before: its games are overwritten"
+                );
+            }
+            *stay |= lichess && !again;
+        }
+        let mut held = self.outputs.iter().zip(&stay).filter(|(_, stay)| !**stay);
+        let mut ready = Vec::new();
+        for relay in fresh {
+            // What a present output holds is free in a moment.
+            let wait = address(&relay).is_some()
+                && held.any(|(one, _)| address(&one.relay) == address(&relay));
+            let made = match wait {
+                true => None,
+                false => Some(Ready::make(&relay).await?),
+            };
+            ready.push((relay, made));
+        }
+        if self.sight.is_none() && !settings.relays.is_empty() {
+            let time = RelayTime::new(clock);
+            let dir = settings.journal.dir.join(RECORD);
+            let seats = seats(&plan.pairings);
+            let (feed, keeper, sight) = relay::feed(event(settings), seats, &dir, time.now());
+            self.keeper = Some(tokio::spawn(keeper.run()));
+            self.sight = Some(sight);
+            // Nobody else sets it.
+            let _ = desk.0.set((feed, time));
+        }
+        let Some((feed, time)) = desk.0.get() else {
+            return Ok(());
+        };
+        let seats = seats(&plan.pairings);
+        feed.tell(News::Round(event(settings), seats, time.now()));
+        let outputs = std::mem::take(&mut self.outputs).into_iter().zip(stay);
+        for (output, stay) in outputs {
+            match stay {
+                true => self.outputs.push(output),
+                false => output.stop().await,
+            }
+        }
+        for (relay, made) in ready {
+            let made = match made {
+                Some(made) => made,
+                None => match Ready::make(&relay).await {
+                    Ok(made) => made,
+                    Err(why) => {
+                        tracing::error!(%why, "an output of the relay does not start");
+                        continue;
+                    }
+                },
+            };
+            self.spawn(relay, made, round, *time);
+        }
+        Ok(())
+    }
+
+    fn spawn(&mut self, relay: Relay, made: Ready, round: &str, time: RelayTime) {
+        let Some(sight) = &self.sight else { return };
+        let reader = Reader::new(sight.world.clone(), profile(&relay), time);
+        let stop = CancellationToken::new();
+        let ended = stop.clone();
+        let task = match made {
+            Ready::Folder => {
+                let dir = relay.dir.clone().unwrap_or_default();
+                tokio::spawn(relay::folder::run(dir, reader, ended))
+            }
+            Ready::Listener(listener) if relay.kind == RelayKind::Http => {
+                tokio::spawn(relay::http::run(listener, reader, ended))
+            }
+            Ready::Listener(listener) => {
+                let lives = sight.lives.clone();
+                tokio::spawn(relay::livechess::run(listener, reader, lives, ended))
+            }
+            Ready::Target(target) => {
+                let reader = reader.of_round(round.to_owned());
+                let standing = watch::Sender::default();
+                tokio::spawn(lichess::run(*target, reader, standing, ended))
+            }
+        };
+        self.outputs.push(Running {
+            relay,
+            round: round.to_owned(),
+            stop,
+            task,
+        });
     }
 
     /// Ends them when all boards have ended; what is due goes out first.
-    pub(super) async fn stop(mut self) {
-        if let Some(keeper) = self.keeper.take()
+    pub(super) async fn stop(self) {
+        if let Some(keeper) = self.keeper
             && keeper.await.is_err()
         {
             tracing::error!("the relay's record ended badly");
         }
-        self.stop.cancel();
-        while let Some(ended) = self.outputs.join_next().await {
-            if ended.is_err() {
-                tracing::error!("an output of the relay ended badly");
-            }
+        for output in &self.outputs {
+            output.stop.cancel();
+        }
+        for output in self.outputs {
+            output.stop().await;
         }
     }
 }

@@ -1,7 +1,8 @@
 //! The daemon: broker, client, journal and one watch per board, from start to stop.
 
 use std::{
-    collections::BTreeMap, convert::Infallible, net::SocketAddr, path::PathBuf, time::Duration,
+    collections::BTreeMap, convert::Infallible, net::SocketAddr, path::PathBuf, sync::Arc,
+    time::Duration,
 };
 
 use tokio::{
@@ -16,10 +17,11 @@ use super::{
     gate::Gate,
     herald::Herald,
     orders::{Orders, Switchboard},
-    pairings::{Pairings, PairingsError},
+    pairings::PairingsError,
+    plan::{Plan, Plans},
     probe,
-    relays::{RelayError, Relays},
-    settings::{BrokerAddress, Mqtt, WebTls},
+    relays::{RelayDesk, RelayError, Relays},
+    settings::{self, BrokerAddress, Mqtt, WebTls},
     watch::{Desk, Left, Post, Told, watch},
 };
 use crate::{
@@ -28,7 +30,6 @@ use crate::{
         DAEMON, Entry, FileError, Journal, JournalThread, Kind, OpenError, Rebuilt, Seqs, recover,
     },
     link::Address,
-    monitor,
     publish::{
         Actor, Broker, BrokerError, BrokerSettings, ClientSettings, Hear, Heard, Password,
         Publisher, Speaks, StatusWords, Tls, TlsError, TlsFiles, TopicError, Topics, User, channel,
@@ -104,15 +105,25 @@ pub struct Hall {
     relays: Relays,
     broker: Option<Broker>,
     client: (String, u16),
-    boards: JoinSet<()>,
+    boards: Vec<Watched>,
+    /// Who hears the commands; and who looks for boards where none is named.
+    others: JoinSet<()>,
+    plans: latest::Sender<Arc<Plan>>,
+    desk: Desk,
     gate: JoinHandle<()>,
     actor: JoinHandle<()>,
     receipts: JoinHandle<()>,
-    journal: Journal,
     journal_thread: JournalThread,
     stop_boards: CancellationToken,
     stop_actor: CancellationToken,
     web: Option<Web>,
+}
+
+/// A board that is watched.
+struct Watched {
+    board: settings::Board,
+    stop: CancellationToken,
+    task: JoinHandle<Left>,
 }
 
 impl Hall {
@@ -126,16 +137,8 @@ impl Hall {
         onlooker: Option<mpsc::UnboundedSender<Told>>,
     ) -> Result<Hall, ServeError> {
         let topics = Topics::new(&settings.mqtt.root, &settings.venue.id)?;
-        let pairings = match &settings.event.pairings {
-            Some(path) => {
-                let pairings = Pairings::read(path, &settings.event.round)?;
-                for note in pairings.notes() {
-                    tracing::warn!("{}", note.at(path));
-                }
-                pairings
-            }
-            None => Pairings::default(),
-        };
+        let plan = Plan::read(settings)?;
+        plan.tell_notes();
         let (journal, journal_thread) = Journal::open(&settings.journal.dir, clock.wall())?;
         let (clock, mut past) = past(&settings.journal.dir, &journal, clock).await?;
         let (broker, client, login) = broker(settings, &topics).await?;
@@ -156,53 +159,45 @@ impl Hall {
         });
         let receipts = tokio::spawn(note_receipts(publisher.delivered(), diary));
         let (gate, gate_task) = Gate::open(&journal, publisher.clone());
+        let relay = RelayDesk::default();
+        let mut relays = Relays::default();
+        relays.turn_to(&plan, &relay, clock).await?;
+        let (plans, seen) = latest::channel(Arc::new(plan));
         let herald = Herald {
             topics: topics.clone(),
             boot: boot.clone(),
             clock,
             publisher,
-            boards: settings.boards.iter().map(|b| BoardNo(b.number)).collect(),
-            regime: settings.event.regime.name(),
+            plans: seen.clone(),
         };
         tokio::spawn(herald.run(journal.health()));
-        let (relays, relay) = Relays::start(settings, &pairings, clock).await?;
         let desk = Desk {
             clock,
             boot,
             topics,
-            edition: settings.event.laws,
             gate,
-            journal: journal.clone(),
+            journal,
             relay,
             onlooker,
             switchboard: Switchboard::default(),
         };
         let stop_boards = CancellationToken::new();
-        let mut boards = JoinSet::new();
+        let mut others = JoinSet::new();
         let (silence, gate) = (past.silence(), desk.gate.clone());
-        boards.spawn(settle(silence, gate, stop_boards.clone()));
-        boards.spawn(Orders::new(desk.clone()).run(heard, stop_boards.clone()));
+        others.spawn(settle(silence, gate, stop_boards.clone()));
+        others.spawn(Orders::new(desk.clone()).run(heard, stop_boards.clone()));
+        let mut boards = Vec::new();
         for board in &settings.boards {
-            let own = monitor_settings(settings, &pairings, board.number, board.clock.as_str());
             let left = past.take(BoardNo(board.number));
-            let (desk, stop) = (desk.clone(), stop_boards.clone());
-            match (&board.port, &board.serial) {
-                (Some(address), _) => {
-                    let post = Post {
-                        address: address.clone(),
-                        settings: own,
-                    };
-                    boards.spawn(watch(post, desk, left, stop));
-                }
-                (None, Some(serial)) => {
-                    boards.spawn(watch_by_serial(serial.clone(), own, desk, left, stop));
-                }
-                (None, None) => {}
-            }
+            boards.push(watched(board, &seen, &desk, left, &stop_boards));
         }
         if settings.boards.is_empty() {
-            let (settings, stop) = (settings.clone(), stop_boards.clone());
-            boards.spawn(watch_all_ports(settings, pairings, desk, past, stop));
+            others.spawn(watch_all_ports(
+                seen,
+                desk.clone(),
+                past,
+                stop_boards.clone(),
+            ));
         }
         let web = match settings.web.listen {
             Some(listen) => Some(serve_page(settings, client.clone(), login, listen, clock).await?),
@@ -214,14 +209,69 @@ impl Hall {
             broker,
             client,
             boards,
+            others,
+            plans,
+            desk,
             gate: gate_task,
             actor,
             receipts,
-            journal,
             journal_thread,
             stop_boards,
             stop_actor,
         })
+    }
+
+    /// Goes over to another configuration: the next round, new pairings, other boards and outputs.
+    /// What only a new start can change stays, and is named in the log. With an error everything
+    /// stays as it was.
+    ///
+    /// # Errors
+    /// When a file does not read, or an output cannot be started.
+    pub async fn reload(&mut self, settings: &Settings) -> Result<(), ServeError> {
+        let before = self.plans.borrow().clone();
+        let (plan, unchanged) = Plan::read(settings)?.without_restart(&before.settings);
+        let (desk, clock) = (self.desk.relay.clone(), self.desk.clock);
+        self.relays.turn_to(&plan, &desk, clock).await?;
+        for key in unchanged {
+            tracing::warn!("{key}: changes with the next start only");
+        }
+        plan.tell_notes();
+        let boards = plan.settings.boards.clone();
+        self.plans.send_replace(Arc::new(plan));
+        self.watch_these(&boards).await;
+        Ok(())
+    }
+
+    /// Ends the watch of boards that are named no more, goes to where others are now, and begins with
+    /// new ones.
+    async fn watch_these(&mut self, boards: &[settings::Board]) {
+        let place =
+            |board: &settings::Board| (board.number, board.port.clone(), board.serial.clone());
+        let mut left = BTreeMap::new();
+        let stays = |one: &Watched| boards.iter().any(|board| place(board) == place(&one.board));
+        let (stay, end): (Vec<_>, Vec<_>) = self.boards.drain(..).partition(stays);
+        self.boards = stay;
+        for one in end {
+            one.stop.cancel();
+            let number = one.board.number;
+            match one.task.await {
+                Ok(rest) => drop(left.insert(number, rest)),
+                Err(why) => tracing::error!(board = number, %why, "a watch ended badly"),
+            }
+            self.desk.switchboard.disconnect(BoardNo(number));
+        }
+        for board in boards {
+            if self
+                .boards
+                .iter()
+                .all(|one| place(&one.board) != place(board))
+            {
+                let left = left.remove(&board.number).unwrap_or_default();
+                let plans = self.plans.subscribe();
+                let one = watched(board, &plans, &self.desk, left, &self.stop_boards);
+                self.boards.push(one);
+            }
+        }
     }
 
     /// Where MQTT clients find the boards: host and port.
@@ -240,7 +290,12 @@ impl Hall {
             web.stop().await;
         }
         self.stop_boards.cancel();
-        while self.boards.join_next().await.is_some() {}
+        for board in self.boards {
+            // A panic has been logged by tokio.
+            let _ = board.task.await;
+        }
+        while self.others.join_next().await.is_some() {}
+        drop(self.desk);
         self.relays.stop().await;
         if self.gate.await.is_err() {
             tracing::error!("the way to the MQTT client ended badly");
@@ -249,7 +304,6 @@ impl Hall {
         if self.actor.await.is_err() || self.receipts.await.is_err() {
             tracing::error!("the MQTT client ended badly");
         }
-        drop(self.journal);
         let ended = tokio::task::spawn_blocking(|| self.journal_thread.stop()).await;
         if !matches!(ended, Ok(Ok(()))) {
             tracing::error!("stopped before the journal was all on disk");
@@ -364,29 +418,68 @@ async fn settle(mut silence: mpsc::Receiver<Infallible>, gate: Gate, stop: Cance
     gate.settled();
 }
 
+/// Begins to watch a board.
+fn watched(
+    board: &settings::Board,
+    plans: &Plans,
+    desk: &Desk,
+    left: Left,
+    stop_all: &CancellationToken,
+) -> Watched {
+    let stop = stop_all.child_token();
+    let (number, plans, desk, ended) = (
+        BoardNo(board.number),
+        plans.clone(),
+        desk.clone(),
+        stop.clone(),
+    );
+    let task = match (&board.port, &board.serial) {
+        (None, Some(serial)) => {
+            let serial = serial.clone();
+            tokio::spawn(watch_by_serial(serial, number, plans, desk, left, ended))
+        }
+        (None, None) => tokio::spawn(async { left }),
+        (Some(address), _) => {
+            let post = Post {
+                board: number,
+                address: address.clone(),
+                plans,
+            };
+            tokio::spawn(watch(post, desk, left, ended))
+        }
+    };
+    Watched {
+        board: board.clone(),
+        stop,
+        task,
+    }
+}
+
 /// A board known by its number only: the ports are asked until one answers with it.
 async fn watch_by_serial(
     serial: String,
-    settings: monitor::Settings,
+    board: BoardNo,
+    plans: Plans,
     desk: Desk,
     left: Left,
     stop: CancellationToken,
-) {
+) -> Left {
     loop {
         let found = tokio::select! {
-            () = stop.cancelled() => return,
+            () = stop.cancelled() => return left,
             found = port_with_serial(&serial) => found,
         };
         if let Some(address) = found {
-            return watch(Post { address, settings }, desk, left, stop).await;
+            let post = Post {
+                board,
+                address,
+                plans,
+            };
+            return watch(post, desk, left, stop).await;
         }
-        tracing::warn!(
-            board = settings.board,
-            serial,
-            "no port answers with this serial number"
-        );
+        tracing::warn!(%board, serial, "no port answers with this serial number");
         tokio::select! {
-            () = stop.cancelled() => return,
+            () = stop.cancelled() => return left,
             () = tokio::time::sleep(LOOK_FOR_BOARDS) => {}
         }
     }
@@ -405,13 +498,7 @@ async fn port_with_serial(serial: &str) -> Option<Address> {
 
 /// No board is named: every port that is there, or comes, is one; numbered in the order of their
 /// stable paths, then as they come.
-async fn watch_all_ports(
-    settings: Settings,
-    pairings: Pairings,
-    desk: Desk,
-    mut past: Past,
-    stop: CancellationToken,
-) {
+async fn watch_all_ports(plans: Plans, desk: Desk, mut past: Past, stop: CancellationToken) {
     let mut known: Vec<Address> = Vec::new();
     let mut boards = JoinSet::new();
     loop {
@@ -420,13 +507,13 @@ async fn watch_all_ports(
                 continue;
             }
             known.push(address.clone());
-            let number = known.len() as u16;
-            tracing::info!(board = number, port = %address, "port found");
-            let own = monitor_settings(&settings, &pairings, number, "auto");
-            let left = past.take(BoardNo(number));
+            let board = BoardNo(known.len() as u16);
+            tracing::info!(%board, port = %address, "port found");
+            let left = past.take(board);
             let post = Post {
+                board,
                 address,
-                settings: own,
+                plans: plans.clone(),
             };
             boards.spawn(watch(post, desk.clone(), left, stop.clone()));
         }
@@ -437,39 +524,6 @@ async fn watch_all_ports(
         }
     }
     while boards.join_next().await.is_some() {}
-}
-
-fn monitor_settings(
-    settings: &Settings,
-    pairings: &Pairings,
-    board: u16,
-    clock: &str,
-) -> monitor::Settings {
-    let event = &settings.event;
-    let pairing = pairings.get(BoardNo(board));
-    let control = event.time_control.as_ref();
-    monitor::Settings {
-        board,
-        venue: settings.venue.id.clone(),
-        event: event.name.clone(),
-        site: event.site.clone().unwrap_or_else(|| "?".to_owned()),
-        date: event.pgn_date(),
-        round: event.round.clone(),
-        white: pairing.map(|pair| pair.white.name.clone()),
-        black: pairing.map(|pair| pair.black.name.clone()),
-        time_control: control.map(ToString::to_string),
-        increment_s: control.map_or(0, super::settings::TimeControl::increment_s),
-        regime: event.regime.name().to_owned(),
-        chess960: event.variant == super::settings::Variant::Chess960,
-        clock: clock.to_owned(),
-        escalate_ms: 1000 * settings.timing.escalate_seconds(event.regime),
-        claim_ms: 1000 * settings.timing.claim_s,
-        press_grace_ms: settings.timing.press_grace_ms,
-        confirm_ms: settings.timing.confirm_ms,
-        settle_ms: settings.timing.settle_ms,
-        gesture_ms: settings.timing.gesture_ms,
-        ..monitor::Settings::default()
-    }
 }
 
 /// The broker, if it is our own; where it is reached, and how the daemon gets in.

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use tokio::{sync::mpsc, time::sleep_until};
 use tokio_util::sync::CancellationToken;
 
-use super::{Clock, RelayDesk, gate::Gate, orders::Switchboard};
+use super::{Clock, RelayDesk, gate::Gate, orders::Switchboard, plan::Plans};
 use crate::{
     incident::Order,
     journal::{Entry, Journal, Kind, Rebuilt, Replayed, Undelivered, told},
@@ -27,13 +27,15 @@ const WAITING: usize = 64;
 /// One board to be watched.
 #[derive(Debug, Clone)]
 pub struct Post {
+    /// Its number.
+    pub board: BoardNo,
     /// Where it is reached.
     pub address: Address,
-    /// What its monitor must know.
-    pub settings: monitor::Settings,
+    /// What its monitor must know, now and after each reload.
+    pub plans: Plans,
 }
 
-/// What is left of a board from before the daemon started.
+/// What is left of a board from an earlier watch, or from before the daemon started.
 #[derive(Debug, Default)]
 pub struct Left {
     /// The last number it used.
@@ -53,8 +55,6 @@ pub struct Desk {
     pub boot: String,
     /// The venue's topics.
     pub topics: Topics,
-    /// Edition that numbers the articles.
-    pub edition: Edition,
     /// The way out.
     pub gate: Gate,
     /// The log of truth.
@@ -78,18 +78,21 @@ pub struct Told {
     pub output: Output,
 }
 
-/// Watches one board until `stop`, and goes on where the last run of the daemon left it.
-pub async fn watch(post: Post, desk: Desk, left: Left, stop: CancellationToken) {
+/// Watches one board until `stop`, and goes on where an earlier watch left it.
+pub async fn watch(post: Post, desk: Desk, left: Left, stop: CancellationToken) -> Left {
     let (events_in, mut events) = mpsc::channel(WAITING);
     let (commands, commands_out) = mpsc::channel(WAITING);
-    let mut orders = desk.switchboard.connect(BoardNo(post.settings.board));
+    let mut orders = desk.switchboard.connect(post.board);
     let link = tokio::spawn(link::run(
         post.address,
         events_in,
         commands_out,
         stop.clone(),
     ));
-    let mut watch = Watch::begin(post.settings, desk, commands, left);
+    let mut plans = post.plans;
+    let plan = plans.borrow_and_update().clone();
+    let edition = plan.settings.event.laws;
+    let mut watch = Watch::begin(plan.of_board(post.board), edition, desk, commands, left);
     loop {
         let wake = watch.monitor.wake_at();
         let wake = wake.map(|at| watch.desk.clock.instant_of(at));
@@ -100,6 +103,11 @@ pub async fn watch(post: Post, desk: Desk, left: Left, stop: CancellationToken) 
                 None => break,
             },
             Some(order) = orders.recv() => watch.order(&order),
+            Ok(()) = plans.changed() => {
+                let plan = plans.borrow_and_update().clone();
+                watch.edition = plan.settings.event.laws;
+                watch.configure(plan.of_board(post.board));
+            }
             () = async { match wake {
                 Some(at) => sleep_until(at).await,
                 None => std::future::pending().await,
@@ -108,6 +116,14 @@ pub async fn watch(post: Post, desk: Desk, left: Left, stop: CancellationToken) 
     }
     // The link ends with the same token; a task that panicked has been logged by tokio.
     let _ = link.await;
+    Left {
+        seq: watch.seq,
+        rebuilt: Some(Rebuilt {
+            monitor: watch.monitor,
+            undelivered: Default::default(),
+        }),
+        silent: None,
+    }
 }
 
 struct Watch {
@@ -117,11 +133,14 @@ struct Watch {
     desk: Desk,
     monitor: Monitor,
     settings: monitor::Settings,
+    /// Edition that numbers the articles.
+    edition: Edition,
 }
 
 impl Watch {
     fn begin(
         settings: monitor::Settings,
+        edition: Edition,
         desk: Desk,
         commands: mpsc::Sender<Vec<u8>>,
         left: Left,
@@ -139,6 +158,7 @@ impl Watch {
             desk,
             monitor: monitor.unwrap_or_else(|| Monitor::new(settings.clone())),
             settings: settings.clone(),
+            edition,
         };
         if !resumed {
             watch.note(Kind::Cut(Box::new(Cut::fresh(settings))), at);
@@ -150,7 +170,7 @@ impl Watch {
         watch.note(Kind::Settings(Box::new(settings.clone())), at);
         watch.monitor.configure(settings, at);
         watch.drain(at);
-        let reason = "the daemon was started again".to_owned();
+        let reason = "the watch began again".to_owned();
         watch.note(Kind::Closed { reason }, at);
         watch.handle(Input::Closed, at);
         // A broker that was away, or is new, has nothing of it.
@@ -168,6 +188,21 @@ impl Watch {
         let messages = messages.collect();
         watch.desk.gate.send(messages);
         watch
+    }
+
+    /// Goes on under other settings.
+    fn configure(&mut self, settings: monitor::Settings) {
+        let at = self.desk.clock.at();
+        if settings != self.settings {
+            self.note(Kind::Settings(Box::new(settings.clone())), at);
+            self.settings = settings.clone();
+            self.monitor.configure(settings, at);
+            self.drain(at);
+        }
+        // A relay that was not there before has heard nothing yet.
+        for output in &self.monitor.standing() {
+            self.desk.relay.tell(self.board, output, &self.monitor, at);
+        }
     }
 
     /// What was said before the daemon ended, and perhaps not heard.
@@ -293,7 +328,7 @@ impl Watch {
             white: self.settings.white.as_deref(),
             black: self.settings.black.as_deref(),
             game: game.as_ref(),
-            edition: self.desk.edition,
+            edition: self.edition,
         };
         let mut messages = messages(output, &context);
         for message in &mut messages {

@@ -64,6 +64,12 @@ pub struct Sheet {
 }
 
 impl Sheet {
+    /// The round it belongs to, as its name says.
+    pub fn round(&self) -> &str {
+        let name = self.game.0.rsplit_once('.');
+        name.map_or("", |(round, _)| round)
+    }
+
     /// The game as a monitor holds it at `at`. The book knows better when the plies it has seen
     /// before became final.
     pub fn new(

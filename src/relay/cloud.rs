@@ -22,14 +22,21 @@ pub fn round_number(event: &Event) -> usize {
         .unwrap_or(1)
 }
 
-/// `tournament.json`.
-pub fn tournament(world: &World, tables: &[Table<'_>]) -> Value {
+/// `tournament.json`, of the rounds that are known with their tables, the present one last.
+pub fn tournament(known_rounds: &[(&World, Vec<Table<'_>>)]) -> Value {
+    let Some((world, tables)) = known_rounds.last() else {
+        return Value::Null;
+    };
     let event = &world.event;
-    let on = tables.iter().filter(|table| is_on(table)).count();
-    let number = round_number(event);
-    // Nothing but the present round is known here.
-    let mut rounds = vec![json!({"count": 0, "live": 0}); number];
-    rounds[number - 1] = json!({"count": tables.len(), "live": on});
+    let last = known_rounds
+        .iter()
+        .map(|(round, _)| round_number(&round.event));
+    // Of others no more is known than that they are.
+    let mut rounds = vec![json!({"count": 0, "live": 0}); last.max().unwrap_or(0)];
+    for (round, tables) in known_rounds {
+        let on = tables.iter().filter(|table| is_on(table)).count();
+        rounds[round_number(&round.event) - 1] = json!({"count": tables.len(), "live": on});
+    }
     let serials = tables.iter().filter_map(|table| serial(world, table));
     json!({
         "id": event.name,

@@ -1,12 +1,7 @@
 //! The relay's own task: takes in what the monitors say, keeps the record on disk, and hands every
 //! output the newest state.
 
-use std::{
-    collections::BTreeMap,
-    fs, io,
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::{collections::BTreeSet, path::Path, sync::Arc};
 
 use tokio::{
     sync::{mpsc, watch},
@@ -14,11 +9,10 @@ use tokio::{
 };
 
 use super::{
-    book::{Games, Moment, Sheet},
-    files,
-    folder::replace,
+    book::{Moment, Sheet},
     profile::Profile,
     round::{Event, Seats},
+    store::Store,
     world::{Live, Lives, World},
 };
 use crate::{
@@ -49,7 +43,7 @@ pub enum News {
     /// A board's clocks.
     Clock(BoardNo, ClockView, Moment),
     /// A round begins, or its pairings changed.
-    Round(Event, Seats),
+    Round(Event, Seats, Moment),
 }
 
 /// The way in. Never waits; after the relay has ended nothing is missed.
@@ -70,7 +64,7 @@ pub struct Keeper {
     inbox: mpsc::UnboundedReceiver<News>,
     world: watch::Sender<Arc<World>>,
     lives: watch::Sender<Lives>,
-    dir: PathBuf,
+    store: Store,
 }
 
 /// What the outputs look at.
@@ -84,14 +78,15 @@ pub struct Sight {
 
 /// Makes the relay for a round. `dir` is where its record is kept; what is there of this round is
 /// read, so that no delay begins anew.
-pub fn feed(event: Event, seats: Seats, dir: &Path) -> (Feed, Keeper, Sight) {
+pub fn feed(event: Event, seats: Seats, dir: &Path, now: Moment) -> (Feed, Keeper, Sight) {
     let (sender, inbox) = mpsc::unbounded_channel();
-    let games = kept(&dir.join(files::folder(&event)));
+    let store = Store(dir.to_owned());
+    let games = store.games(&event, now);
     let world = World {
         event: Arc::new(event),
         seats: Arc::new(seats),
         games,
-        serials: BTreeMap::new(),
+        ..World::default()
     };
     let (world, world_seen) = watch::channel(Arc::new(world));
     let (lives, lives_seen) = watch::channel(Lives::new());
@@ -99,7 +94,7 @@ pub fn feed(event: Event, seats: Seats, dir: &Path) -> (Feed, Keeper, Sight) {
         inbox,
         world,
         lives,
-        dir: dir.to_owned(),
+        store,
     };
     let sight = Sight {
         world: world_seen,
@@ -108,53 +103,71 @@ pub fn feed(event: Event, seats: Seats, dir: &Path) -> (Feed, Keeper, Sight) {
     (Feed(sender), keeper, sight)
 }
 
+/// What has to be written down.
+#[derive(Debug, Default)]
+struct Changed {
+    /// Event and players of these rounds.
+    heads: BTreeSet<String>,
+    /// The games of these boards, by round.
+    boards: BTreeSet<(String, BoardNo)>,
+    /// A serial number was told.
+    serials: bool,
+}
+
 impl Keeper {
     /// Runs until every [`Feed`] is gone.
     pub async fn run(mut self) {
+        let first = World::clone(&self.world.borrow());
+        let mut changed = Changed::default();
+        changed.heads.insert(first.event.round.clone());
+        self.keep(&first, changed).await;
         let mut waiting = Vec::new();
         while self.inbox.recv_many(&mut waiting, AT_ONCE).await > 0 {
             let mut world = World::clone(&self.world.borrow());
-            let mut changed = Vec::new();
-            let mut news_of_world = false;
+            let mut changed = Changed::default();
             for news in waiting.drain(..) {
-                match news {
-                    News::Game(board, sheet) => {
-                        let games = world.games.entry(board).or_default();
-                        if Arc::make_mut(games).take(sheet) {
-                            changed.push(board);
-                        }
-                    }
-                    News::Round(event, seats) => {
-                        if event.round != world.event.round {
-                            world.games = kept(&self.dir.join(files::folder(&event)));
-                        }
-                        world.event = Arc::new(event);
-                        world.seats = Arc::new(seats);
-                        news_of_world = true;
-                    }
-                    News::Link(board, report) => {
-                        if let Some(serial) = &report.serial {
-                            let old = world.serials.insert(board, serial.clone());
-                            news_of_world |= old.as_ref() != Some(serial);
-                        }
-                        self.live(board, |live| {
-                            live.link = Some(report.state);
-                            live.battery = report.battery;
-                        });
-                    }
-                    News::State(board, state) => self.live(board, |live| {
-                        live.placement = Some(state.placement);
-                        live.flipped = state.flipped;
-                    }),
-                    News::Clock(board, view, at) => self.live(board, |live| {
-                        live.clock = view.connected.then_some((view.at, at));
-                    }),
-                }
+                self.take(news, &mut world, &mut changed);
             }
-            if news_of_world || !changed.is_empty() {
+            if changed.serials || !changed.heads.is_empty() || !changed.boards.is_empty() {
                 self.keep(&world, changed).await;
                 self.world.send_replace(Arc::new(world));
             }
+        }
+    }
+
+    fn take(&self, news: News, world: &mut World, changed: &mut Changed) {
+        match news {
+            News::Game(board, sheet) => {
+                let round = sheet.round().to_owned();
+                let Some(book) = world.games_of(&round) else {
+                    tracing::warn!(%board, round, "a game of a round that is not known");
+                    return;
+                };
+                if Arc::make_mut(book.entry(board).or_default()).take(sheet) {
+                    changed.boards.insert((round, board));
+                }
+            }
+            News::Round(event, seats, now) => {
+                changed.heads.insert(event.round.clone());
+                world.turn_to(event, seats, |event| self.store.games(event, now));
+            }
+            News::Link(board, report) => {
+                if let Some(serial) = &report.serial {
+                    let old = world.serials.insert(board, serial.clone());
+                    changed.serials |= old.as_ref() != Some(serial);
+                }
+                self.live(board, |live| {
+                    live.link = Some(report.state);
+                    live.battery = report.battery;
+                });
+            }
+            News::State(board, state) => self.live(board, |live| {
+                live.placement = Some(state.placement);
+                live.flipped = state.flipped;
+            }),
+            News::Clock(board, view, at) => self.live(board, |live| {
+                live.clock = view.connected.then_some((view.at, at));
+            }),
         }
     }
 
@@ -163,60 +176,33 @@ impl Keeper {
             .send_modify(|lives| change(lives.entry(board).or_default()));
     }
 
-    async fn keep(&self, world: &World, mut boards: Vec<BoardNo>) {
-        boards.sort_unstable();
-        boards.dedup();
-        let dir = self.dir.join(files::folder(&world.event));
-        let games = boards.into_iter().filter_map(|board| {
-            let games = world.games.get(&board)?;
-            Some((dir.join(format!("board-{board}.json")), Arc::clone(games)))
-        });
-        let games: Vec<_> = games.collect();
-        if games.is_empty() {
-            return;
-        }
+    async fn keep(&self, world: &World, changed: Changed) {
+        let (world, store) = (world.clone(), self.store.clone());
         let written = tokio::task::spawn_blocking(move || {
-            for (path, games) in games {
-                let text = serde_json::to_string(&*games).map_err(io::Error::other)?;
-                replace(&path, text.as_bytes())?;
+            for round in world.rounds() {
+                if changed.heads.contains(&round.event.round) {
+                    store.keep_round(&round.event, &round.seats)?;
+                }
+                for (board, games) in &round.games {
+                    if changed
+                        .boards
+                        .contains(&(round.event.round.clone(), *board))
+                    {
+                        store.keep_board(&round.event, *board, games)?;
+                    }
+                }
             }
-            Ok::<(), io::Error>(())
+            Ok::<(), std::io::Error>(())
         });
         match written.await {
             Ok(Ok(())) => {}
             Ok(Err(why)) => {
-                let dir = self.dir.display();
+                let dir = self.store.0.display();
                 tracing::error!(%dir, %why, "the relay's record is not kept: a restart would begin its delays anew");
             }
             Err(why) => tracing::error!(%why, "the relay's record is not kept"),
         }
     }
-}
-
-/// What was kept of a round. A file that does not read is left alone until its board plays on.
-fn kept(dir: &Path) -> BTreeMap<BoardNo, Arc<Games>> {
-    let mut games = BTreeMap::new();
-    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        let number = name
-            .strip_prefix("board-")
-            .and_then(|rest| rest.strip_suffix(".json"));
-        let Some(number) = number.and_then(|number| number.parse().ok()) else {
-            continue;
-        };
-        let path = entry.path();
-        let read = fs::read(&path).and_then(|bytes| Ok(serde_json::from_slice::<Games>(&bytes)?));
-        match read {
-            Ok(one) => {
-                games.insert(BoardNo(number), Arc::new(one));
-            }
-            Err(why) => {
-                let path = path.display();
-                tracing::error!(%path, %why, "the relay's record of this board does not read");
-            }
-        }
-    }
-    games
 }
 
 /// One output's view of the world.
@@ -226,6 +212,7 @@ pub struct Reader<T> {
     profile: Profile,
     time: T,
     fresh: bool,
+    round: Option<String>,
 }
 
 impl<T: Time> Reader<T> {
@@ -236,6 +223,39 @@ impl<T: Time> Reader<T> {
             profile,
             time,
             fresh: true,
+            round: None,
+        }
+    }
+
+    /// The same of this round only, also when it is over.
+    #[must_use]
+    pub fn of_round(self, round: String) -> Reader<T> {
+        Reader {
+            round: Some(round),
+            ..self
+        }
+    }
+
+    /// Another round is the present one.
+    pub fn is_over(&self) -> bool {
+        let world = self.world.borrow();
+        self.round
+            .as_ref()
+            .is_some_and(|round| *round != world.event.round)
+    }
+
+    fn look(&self, world: &Arc<World>) -> Arc<World> {
+        let meant = |past: &&Arc<World>| self.round.as_ref() == Some(&past.event.round);
+        match self.round.as_ref() == Some(&world.event.round) {
+            true => Arc::clone(world),
+            false if self.round.is_none() => Arc::clone(world),
+            // Before its round has begun there is nothing to see.
+            false => world
+                .past
+                .iter()
+                .find(meant)
+                .map(Arc::clone)
+                .unwrap_or_default(),
         }
     }
 
@@ -247,7 +267,8 @@ impl<T: Time> Reader<T> {
     /// What is known now, and the time; at once.
     pub fn current(&mut self) -> (Arc<World>, Moment) {
         self.fresh = false;
-        (Arc::clone(&self.world.borrow_and_update()), self.time.now())
+        let world = Arc::clone(&self.world.borrow_and_update());
+        (self.look(&world), self.time.now())
     }
 
     /// Waits until there may be something new to show; the first time at once. `None` when nothing

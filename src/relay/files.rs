@@ -46,28 +46,46 @@ struct Sheets {
     json: Arc<str>,
 }
 
-/// Writes the files anew where something changed, and remembers the rest.
+/// Writes the files of all rounds anew where something changed, and remembers the rest.
 #[derive(Debug, Default)]
-pub struct Printer {
+pub struct Printer(HashMap<String, Press>);
+
+impl Printer {
+    /// The files as this profile may show them at `now`.
+    pub fn print(&mut self, world: &World, profile: &Profile, now: Moment) -> Files {
+        let mut files = Files::new();
+        let mut rounds = Vec::new();
+        for round in world.rounds() {
+            let tables = tables(round, profile, now);
+            let press = self.0.entry(folder(&round.event)).or_default();
+            press.print(round, profile, &tables, &mut files);
+            rounds.push((round, tables));
+        }
+        let tournament = cloud::tournament(&rounds).to_string();
+        files.insert("tournament.json".to_owned(), tournament.into());
+        files
+    }
+}
+
+/// The same for one round.
+#[derive(Debug, Default)]
+struct Press {
     event: Arc<Event>,
     seats: Arc<Seats>,
     done: HashMap<BoardNo, Sheets>,
 }
 
-impl Printer {
-    /// The files as this profile may show them at `now`.
-    pub fn print(&mut self, world: &World, profile: &Profile, now: Moment) -> Files {
+impl Press {
+    fn print(&mut self, world: &World, profile: &Profile, tables: &[Table<'_>], files: &mut Files) {
         if !Arc::ptr_eq(&self.event, &world.event) || !Arc::ptr_eq(&self.seats, &world.seats) {
             self.done.clear();
             self.event = Arc::clone(&world.event);
             self.seats = Arc::clone(&world.seats);
         }
-        let tables = tables(world, profile, now);
         let folder = folder(&world.event);
-        let mut files = Files::new();
         let mut whole = String::new();
         let mut further = String::new();
-        for (place, table) in (1..).zip(&tables) {
+        for (place, table) in (1..).zip(tables) {
             let sheets = self.table(world, profile, table);
             let board = table.board;
             for (part, pgn) in sheets.pgn.iter().enumerate() {
@@ -90,11 +108,8 @@ impl Printer {
         }
         whole.push_str(&further);
         files.insert(format!("{folder}/games.pgn"), whole.into());
-        let index = cloud::index(&world.event, &tables).to_string();
+        let index = cloud::index(&world.event, tables).to_string();
         files.insert(format!("{folder}/index.json"), index.into());
-        let tournament = cloud::tournament(world, &tables).to_string();
-        files.insert("tournament.json".to_owned(), tournament.into());
-        files
     }
 
     fn table(&mut self, world: &World, profile: &Profile, table: &Table<'_>) -> &Sheets {

@@ -42,11 +42,9 @@ struct Shelf {
 }
 
 impl Shelf {
-    /// Puts the files of the present round in; those of earlier ones stay.
+    /// Puts the files in; `folder` is that of the present round.
     fn fill(&mut self, folder: String, files: Files, now: Moment) {
-        let here = format!("{folder}/");
-        self.files
-            .retain(|path, _| !path.starts_with(&here) || files.contains_key(path));
+        self.files.retain(|path, _| files.contains_key(path));
         self.folder = folder;
         for (path, text) in files {
             if self

@@ -172,17 +172,17 @@ struct Course {
 }
 
 impl Course {
-    /// When to push though there is no news.
-    fn wake(&self) -> Option<Instant> {
+    /// When to push though there is no news. A round that is over is pushed for news only.
+    fn wake(&self, over: bool) -> Option<Instant> {
         match &self.taken {
             _ if self.failures > 0 => Some(self.free),
-            Some((_, when)) => Some(*when + self.target.pace.repeat),
-            None => None,
+            Some((_, when)) if !over => Some(*when + self.target.pace.repeat),
+            _ => None,
         }
     }
 
     /// Pushes the state as it is now, if that is due.
-    async fn push(&mut self, push: Option<Push>) {
+    async fn push(&mut self, push: Option<Push>, over: bool) {
         let pace = self.target.pace;
         let Some(push) = push else {
             self.unheard.get_or_insert_with(now);
@@ -197,7 +197,7 @@ impl Course {
             .taken
             .as_ref()
             .is_none_or(|(text, _)| *text != push.text);
-        if push.games.is_empty() || !(news || self.wake().is_some_and(|wake| wake <= now())) {
+        if push.games.is_empty() || !(news || self.wake(over).is_some_and(|wake| wake <= now())) {
             return;
         }
         if news {
@@ -269,7 +269,7 @@ pub async fn run<T: Time>(
         standing: Standing::default(),
     };
     loop {
-        let wake = course.wake();
+        let wake = course.wake(reader.is_over());
         let mut last = tokio::select! {
             () = stop.cancelled() => true,
             next = reader.next() => next.is_none(),
@@ -289,7 +289,8 @@ pub async fn run<T: Time>(
         }
         sleep_until(course.free).await;
         let (world, at) = reader.current();
-        course.push(push(&world, reader.profile(), at)).await;
+        let over = reader.is_over();
+        course.push(push(&world, reader.profile(), at), over).await;
         standing.send_replace(course.standing.clone());
         if last {
             return;

@@ -17,6 +17,7 @@ pub mod pgn;
 pub mod profile;
 pub mod push;
 pub mod round;
+mod store;
 pub mod world;
 
 pub use book::{Moment, Sheet};

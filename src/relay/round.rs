@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::{
     book::{Games, Moment},
     profile::{Profile, Shown},
@@ -10,7 +12,8 @@ use super::{
 use crate::words::BoardNo;
 
 /// What is the same for all boards.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Event {
     /// Name.
     pub name: String,
@@ -29,7 +32,8 @@ pub struct Event {
 }
 
 /// A player as the pairings tell.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Player {
     /// `Family, Given`.
     pub name: String,
@@ -72,7 +76,8 @@ impl Player {
 }
 
 /// Who plays at a board.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Seat {
     /// White.
     pub white: Player,

@@ -27,6 +27,9 @@ pub struct Live {
 /// What all boards show now.
 pub type Lives = BTreeMap<BoardNo, Live>;
 
+/// What is played at each board of a round.
+pub type Book = BTreeMap<BoardNo, Arc<Games>>;
+
 /// All the relay knows.
 #[derive(Debug, Clone, Default)]
 pub struct World {
@@ -35,15 +38,58 @@ pub struct World {
     /// Who plays where.
     pub seats: Arc<Seats>,
     /// What is played.
-    pub games: BTreeMap<BoardNo, Arc<Games>>,
+    pub games: Book,
     /// The boards' serial numbers.
     pub serials: BTreeMap<BoardNo, String>,
+    /// The rounds before, oldest first: their last moves may still be held back, and their games
+    /// corrected.
+    pub past: Vec<Arc<World>>,
 }
 
 impl World {
+    /// The rounds in the order they were played, this one last.
+    pub fn rounds(&self) -> impl Iterator<Item = &World> {
+        self.past.iter().map(Arc::as_ref).chain([self])
+    }
+
+    /// The next round begins: what is known of this one goes to the past. `known` are the games of
+    /// a round that is not among the past ones.
+    pub fn turn_to(&mut self, event: Event, seats: Seats, known: impl FnOnce(&Event) -> Book) {
+        if event.round != self.event.round {
+            let again = self
+                .past
+                .iter()
+                .position(|past| past.event.round == event.round);
+            let games = match again {
+                Some(at) => self.past.remove(at).games.clone(),
+                None => known(&event),
+            };
+            let past = std::mem::take(&mut self.past);
+            let games = std::mem::replace(&mut self.games, games);
+            let old = World {
+                games,
+                ..self.clone()
+            };
+            self.past = past;
+            self.past.push(Arc::new(old));
+        }
+        self.event = Arc::new(event);
+        self.seats = Arc::new(seats);
+    }
+
+    /// The games of a round, if it is known.
+    pub fn games_of(&mut self, round: &str) -> Option<&mut Book> {
+        if *round == self.event.round {
+            return Some(&mut self.games);
+        }
+        let past = self.past.iter_mut().find(|past| past.event.round == round);
+        past.map(|past| &mut Arc::make_mut(past).games)
+    }
+
     /// When an output may show more, if nothing new comes.
     pub fn next_change(&self, profile: &Profile, now: Moment) -> Option<Moment> {
-        let boards = self.games.iter().filter(|(board, _)| profile.has(**board));
+        let boards = self.rounds().flat_map(|round| &round.games);
+        let boards = boards.filter(|(board, _)| profile.has(**board));
         let due = boards.filter_map(|(board, games)| profile.next_change(*board, games, now));
         due.min()
     }

@@ -179,9 +179,11 @@ async fn the_next_round_gets_a_folder_of_its_own() {
     let round = world(vec![vec![], vec![]], false);
     let mut event = (*round.event).clone();
     event.round = "6".to_owned();
-    running
-        .feed
-        .tell(News::Round(event.clone(), (*round.seats).clone()));
+    running.feed.tell(News::Round(
+        event.clone(),
+        (*round.seats).clone(),
+        Wall.now(),
+    ));
     let next = dir.join("out/round-6/games.pgn");
     until("round 6 stands", || next.exists()).await;
     let text = fs::read_to_string(next).expect("it reads");
@@ -191,7 +193,7 @@ async fn the_next_round_gets_a_folder_of_its_own() {
     event.round = "5".to_owned();
     running
         .feed
-        .tell(News::Round(event, (*round.seats).clone()));
+        .tell(News::Round(event, (*round.seats).clone(), Wall.now()));
     until("round 5 again", || pgn(dir).contains("Round \"5.1\"")).await;
     tokio::time::sleep(Duration::from_millis(100)).await;
     assert_eq!(moves(dir), 20);

@@ -221,11 +221,12 @@ pub fn world(sheets: Vec<Vec<Sheet>>, chess960: bool) -> World {
         seats: Arc::new(boards.keys().map(|board| (*board, seat(board.0))).collect()),
         games: boards,
         serials: BTreeMap::from([(BoardNo(1), "25500".to_owned())]),
+        past: Vec::new(),
     }
 }
 
 /// A feed of so many boards without games, that keeps its state in this folder.
 pub fn feed(boards: usize, state: &Path) -> (Feed, Keeper, Sight) {
     let World { event, seats, .. } = world(vec![vec![]; boards], false);
-    relay::feed((*event).clone(), (*seats).clone(), state)
+    relay::feed((*event).clone(), (*seats).clone(), state, Wall.now())
 }

@@ -8,7 +8,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use atalaya::link::{Address, LinkEvent, run};
+use atalaya::link::{Address, Lines, LinkEvent, run};
 use nix::fcntl::OFlag;
 use nix::pty::{PtyMaster, grantpt, posix_openpt, ptsname_r, unlockpt};
 use nix::sys::termios::{SetArg, cfmakeraw, tcgetattr, tcsetattr};
@@ -79,11 +79,15 @@ struct Wire {
 
 impl Wire {
     fn new(address: &str) -> Wire {
+        Wire::with_lines(address, Lines::default())
+    }
+
+    fn with_lines(address: &str, lines: Lines) -> Wire {
         let address: Address = address.parse().expect("an address");
         let (bytes_out, events) = mpsc::channel(1000);
         let (commands, commands_in) = mpsc::channel(16);
         let stop = CancellationToken::new();
-        let task = tokio::spawn(run(address, bytes_out, commands_in, stop.clone()));
+        let task = tokio::spawn(run(address, lines, bytes_out, commands_in, stop.clone()));
         Wire {
             events,
             commands,
@@ -320,6 +324,80 @@ async fn a_tcp_server_that_restarts_is_found_again() {
     wire.opened().await;
     server.write_all(&[0x91]).await.expect("sent");
     wire.bytes(&[0x91]).await;
+    wire.end().await;
+}
+
+/// A serial server that froze keeps the connection and says nothing for ever.
+#[tokio::test]
+async fn a_tcp_server_that_froze_is_called_again() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let local = listener.local_addr().expect("bound");
+    let mut wire = Wire::new(&format!("tcp://{local}"));
+    let (mut frozen, _) = listener.accept().await.expect("a caller");
+    wire.opened().await;
+    frozen.write_all(&[0x93, 0, 5, 1, 8]).await.expect("sent");
+    wire.bytes(&[0x93, 0, 5, 1, 8]).await;
+    wire.commands.send(vec![0x42]).await.expect("taken");
+    // Nobody answers, but nobody hangs up either.
+    let given_up = timeout(Duration::from_secs(60), wire.events.recv()).await;
+    match given_up.expect("given up in time").expect("a living link") {
+        LinkEvent::Closed { reason } => assert!(reason.contains("no answer"), "{reason}"),
+        event => panic!("{event:?}"),
+    }
+    let again = timeout(PATIENCE, listener.accept()).await;
+    let (mut server, _) = again.expect("called again").expect("a caller");
+    wire.opened().await;
+    server.write_all(&[0x93, 0, 5, 1, 8]).await.expect("sent");
+    wire.bytes(&[0x93, 0, 5, 1, 8]).await;
+    drop(frozen);
+    wire.end().await;
+}
+
+/// In a process of its own, so that a stand-in for the system's call can write down what is asked of it.
+#[test]
+fn the_lines_are_set_as_the_settings_say() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/support/lines.c");
+    let library = folder.path().join("lines.so");
+    let built = std::process::Command::new("cc")
+        .args(["-shared", "-fPIC", "-o"])
+        .args([&library, &source])
+        .status();
+    assert!(built.expect("a C compiler runs").success());
+    let file = folder.path().join("lines");
+    for (dtr, rts, asked) in [
+        ("keep", "keep", ""),
+        ("off", "off", "clear 2\nclear 4\n"),
+        ("on", "keep", "set 2\n"),
+    ] {
+        std::fs::write(&file, "").expect("written");
+        let child = std::process::Command::new(std::env::current_exe().expect("this test"))
+            .args(["--exact", "a_port_with_lines"])
+            .env("LD_PRELOAD", &library)
+            .env("LINES_FILE", &file)
+            .env("LINK_TEST_LINES", format!("{dtr} {rts}"))
+            .output();
+        let child = child.expect("it runs");
+        assert!(child.status.success(), "{child:?}");
+        let told = std::fs::read_to_string(&file).expect("it reads");
+        assert_eq!(told, asked, "{dtr} {rts}");
+    }
+}
+
+/// The child of [`the_lines_are_set_as_the_settings_say`]; by itself, a pty that has no such lines.
+#[tokio::test]
+async fn a_port_with_lines() {
+    let asked = std::env::var("LINK_TEST_LINES").unwrap_or_else(|_| "off off".to_owned());
+    let (dtr, rts) = asked.split_once(' ').expect("two levels");
+    let lines = Lines {
+        dtr: dtr.parse().expect("a level"),
+        rts: rts.parse().expect("a level"),
+    };
+    let mut board = Board::new();
+    let mut wire = Wire::with_lines(board.path.to_str().expect("text"), lines);
+    wire.opened().await;
+    board.send(&[0x93, 0, 5, 1, 8]);
+    wire.bytes(&[0x93, 0, 5, 1, 8]).await;
     wire.end().await;
 }
 

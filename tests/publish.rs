@@ -397,6 +397,7 @@ fn link() -> LinkReport {
         serial: Some("3000147740".to_owned()),
         firmware: Some("1.8".to_owned()),
         battery: None,
+        noise: false,
         since: At(4_000),
     }
 }

@@ -11,7 +11,10 @@ use tokio::task::JoinSet;
 
 use super::{Failure, print};
 use crate::{
-    hall::probe::{self, Answer, Orientation, ProbeError},
+    hall::{
+        Ports,
+        probe::{self, Answer, Orientation, ProbeError},
+    },
     link::Address,
     words::clock_text,
 };
@@ -45,7 +48,8 @@ struct Line {
 /// # Errors
 /// When no board answers, or a named port has none.
 pub async fn run(args: Args) -> Result<(), Failure> {
-    let mut ports = probe::serial_ports();
+    let there = Ports::default().list().into_iter();
+    let mut ports: Vec<_> = there.map(|port| port.address).collect();
     for port in &args.ports {
         if !ports.contains(port) {
             ports.push(port.clone());

@@ -22,7 +22,7 @@ use crate::{
         Clock, Hall, ServeError, Settings,
         settings::{Board, Event, Venue},
     },
-    link::Address,
+    link::{Address, Level},
     simulate::{self, Noise, Options, parse_games, read_games},
 };
 
@@ -165,6 +165,8 @@ fn settings(args: &Args, scratch: &Path) -> Settings {
         )),
         serial: None,
         clock: ClockSide::Auto,
+        dtr: Level::Keep,
+        rts: Level::Keep,
     };
     let mut settings = Settings {
         venue: Venue {

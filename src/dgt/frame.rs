@@ -3,7 +3,7 @@
 //! There is no checksum. What keeps the reader in step is the high bit, which marks the first byte
 //! of a message and no other, and the lengths, which are known for nearly every id.
 
-use super::message::{HEADER, Message, is_data, length_fits};
+use super::message::{HEADER, Message, id, is_data, length_fits};
 
 /// Unread bytes kept at most. A line at 9600 baud needs 18 minutes for this much, so only a
 /// reader that has stopped reading ever loses the oldest bytes.
@@ -99,6 +99,13 @@ impl Frames {
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.start == self.bytes.len()
+    }
+
+    /// The message half read is the event memory, which is some 8 s on the way.
+    #[must_use]
+    pub fn in_event_memory(&self) -> bool {
+        let rest = &self.bytes[self.start..];
+        rest.first() == Some(&id::EVENT_MEMORY) && rest.len() >= HEADER
     }
 
     /// Bytes dropped so far because they were part of no message.

@@ -66,7 +66,7 @@ pub enum Message {
 }
 
 /// Message ids with the high bit set.
-mod id {
+pub(super) mod id {
     pub const DUMP: u8 = 0x86;
     pub const CLOCK: u8 = 0x8d;
     pub const FIELD: u8 = 0x8e;

@@ -95,6 +95,7 @@ impl Plan {
             ("[broker]", new.broker != running.broker),
             ("[web]", new.web != running.web),
             ("journal.dir", new.journal != running.journal),
+            ("ports.search", new.ports != running.ports),
             ("[[board]]", every_port(new) != every_port(running)),
         ];
         let changed = changed.into_iter().filter(|(_, changed)| *changed);
@@ -104,6 +105,7 @@ impl Plan {
         new.broker.clone_from(&running.broker);
         new.web.clone_from(&running.web);
         new.journal.clone_from(&running.journal);
+        new.ports.clone_from(&running.ports);
         if every_port(new) != every_port(running) {
             new.boards.clone_from(&running.boards);
         }

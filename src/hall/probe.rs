@@ -1,10 +1,6 @@
 //! Asks ports whether a board is there, and which.
 
-use std::{
-    collections::HashSet,
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::time::Duration;
 
 use serde::Serialize;
 use tokio::{sync::mpsc, time::timeout};
@@ -14,7 +10,7 @@ use crate::{
     board::Sensors,
     dgt::{ClockMessage, Frames, Message, Request},
     game::is_start_array,
-    link::{self, Address, LinkEvent},
+    link::{self, Address, Lines, LinkEvent},
     words::At,
 };
 
@@ -27,6 +23,14 @@ const QUESTIONS: [Request; 6] = [
     Request::Clock,
     Request::Battery,
 ];
+
+/// Digits of the short serial number.
+pub(super) const SHORT: usize = 5;
+
+/// The number in a short serial message; older firmware adds more text.
+pub(super) fn short(text: &str) -> String {
+    text.chars().take(SHORT).collect()
+}
 
 /// How the board lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -66,6 +70,9 @@ pub struct Answer {
     pub battery_percent: Option<u8>,
     /// Known only while the men stand in a start array.
     pub orientation: Option<Orientation>,
+    /// The five digits that every board has, also where there is a long number.
+    #[serde(skip)]
+    pub short: Option<String>,
     #[serde(skip)]
     heard: bool,
 }
@@ -81,47 +88,40 @@ pub enum ProbeError {
     Silent,
 }
 
-/// The serial ports of this machine, each once, by its most lasting name.
-pub fn serial_ports() -> Vec<Address> {
-    let mut ports = entries(Path::new("/dev/serial/by-path"), &[""]);
-    ports.extend(entries(Path::new("/dev"), &["ttyUSB", "ttyACM"]));
-    let mut seen = HashSet::new();
-    ports.retain(|port| std::fs::canonicalize(port).is_ok_and(|real| seen.insert(real)));
-    ports.into_iter().map(Address::Device).collect()
-}
-
-/// The entries of a folder that begin with one of these, in order; none when it cannot be read, as
-/// on a machine without serial ports.
-fn entries(dir: &Path, beginnings: &[&str]) -> Vec<PathBuf> {
-    let ours = |path: &PathBuf| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        beginnings
-            .iter()
-            .any(|beginning| name.starts_with(beginning))
-    };
-    let read = std::fs::read_dir(dir).into_iter().flatten();
-    let mut found: Vec<_> = read.filter_map(|entry| Some(entry.ok()?.path())).collect();
-    found.retain(ours);
-    found.sort();
-    found
-}
-
 /// Asks one port, and listens until all is answered or `patience` is over.
 ///
 /// # Errors
 /// When the port does not open or no board answers.
 pub async fn probe(address: Address, patience: Duration) -> Result<Answer, ProbeError> {
+    ask(address, patience, &QUESTIONS, Answer::complete).await
+}
+
+/// Asks one port for the board's serial number alone.
+///
+/// # Errors
+/// When the port does not open or no board answers.
+pub async fn serial(address: Address, patience: Duration) -> Result<Answer, ProbeError> {
+    let questions = [Request::Serial, Request::LongSerial];
+    ask(address, patience, &questions, Answer::long).await
+}
+
+async fn ask(
+    address: Address,
+    patience: Duration,
+    questions: &[Request],
+    enough: fn(&Answer) -> bool,
+) -> Result<Answer, ProbeError> {
     let (events, mut heard) = mpsc::channel(64);
-    let (commands, to_send) = mpsc::channel(QUESTIONS.len());
+    let (commands, to_send) = mpsc::channel(questions.len());
     let stop = CancellationToken::new();
-    let link = link::run(address, events, to_send, stop.clone());
+    let link = link::run(address, Lines::default(), events, to_send, stop.clone());
     let mut answer = Answer::default();
     let listen = async {
         let mut frames = Frames::new();
         while let Some(event) = heard.recv().await {
             match event {
                 LinkEvent::Opened => {
-                    for question in QUESTIONS {
+                    for question in questions {
                         // It has room for them all; the link parts them in time.
                         let _ = commands.try_send(vec![question.byte()]);
                     }
@@ -131,7 +131,7 @@ pub async fn probe(address: Address, patience: Duration) -> Result<Answer, Probe
                     while let Some(message) = frames.next_message() {
                         answer.take(message);
                     }
-                    if answer.complete() {
+                    if enough(&answer) {
                         return None;
                     }
                 }
@@ -160,8 +160,9 @@ impl Answer {
                 self.firmware = Some(format!("{major}.{minor}"));
             }
             Message::Serial(text) => {
-                let short = text.chars().take(5).collect();
-                self.serial.get_or_insert(short);
+                let short = short(&text);
+                self.serial.get_or_insert(short.clone());
+                self.short = Some(short);
             }
             Message::LongSerial(text) => self.serial = Some(text),
             Message::Battery(battery) => self.battery_percent = Some(battery.percent),
@@ -190,9 +191,16 @@ impl Answer {
         self.heard = true;
     }
 
+    fn long(&self) -> bool {
+        let mut serial = self.serial.iter();
+        serial.any(|serial| serial.len() > SHORT)
+    }
+
     /// Everything a board with all abilities tells.
     fn complete(&self) -> bool {
-        let long = self.serial.as_ref().is_some_and(|serial| serial.len() > 5);
-        long && self.firmware.is_some() && self.clock.is_some() && self.battery_percent.is_some()
+        self.long()
+            && self.firmware.is_some()
+            && self.clock.is_some()
+            && self.battery_percent.is_some()
     }
 }

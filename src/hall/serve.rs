@@ -19,17 +19,18 @@ use super::{
     orders::{Orders, Switchboard},
     pairings::PairingsError,
     plan::{Plan, Plans},
-    probe,
+    ports::{Port, Ports},
     relays::{RelayDesk, RelayError, Relays},
+    seek::Seeker,
     settings::{self, BrokerAddress, Mqtt, WebTls},
-    watch::{Desk, Left, Post, Told, watch},
+    watch::{Desk, Left, Post, Told, Way, watch},
 };
 use crate::{
     incident::VERBS,
     journal::{
         DAEMON, Entry, FileError, Journal, JournalThread, Kind, OpenError, Rebuilt, Seqs, recover,
     },
-    link::Address,
+    link::{Address, Lines},
     publish::{
         Actor, Broker, BrokerError, BrokerSettings, ClientSettings, Hear, Heard, Password,
         Publisher, Speaks, StatusWords, Tls, TlsError, TlsFiles, TopicError, Topics, User, channel,
@@ -54,8 +55,6 @@ const DAEMON_USER: &str = "*daemon*";
 /// A board whose port is not known yet is not waited for any longer before what an earlier run left at
 /// the broker is emptied; when it is found, it says all again.
 const SETTLE: Duration = Duration::from_secs(10);
-/// A board answers within a second; a slow USB hub takes another.
-const PROBE_PATIENCE: Duration = Duration::from_secs(3);
 
 /// Why the daemon does not start.
 #[derive(Debug, thiserror::Error)]
@@ -179,12 +178,14 @@ impl Hall {
             journal,
             relay,
             onlooker,
+            seeker: Seeker::new(settings.ports.search.clone()),
             switchboard: Switchboard::default(),
         };
         let stop_boards = CancellationToken::new();
         let mut others = JoinSet::new();
         let (silence, gate) = (past.silence(), desk.gate.clone());
         others.spawn(settle(silence, gate, stop_boards.clone()));
+        others.spawn(desk.seeker.clone().run(stop_boards.clone()));
         others.spawn(Orders::new(desk.clone()).run(heard, stop_boards.clone()));
         let mut boards = Vec::new();
         for board in &settings.boards {
@@ -193,6 +194,7 @@ impl Hall {
         }
         if settings.boards.is_empty() {
             others.spawn(watch_all_ports(
+                settings.ports.search.clone(),
                 seen,
                 desk.clone(),
                 past,
@@ -245,8 +247,10 @@ impl Hall {
     /// Ends the watch of boards that are named no more, goes to where others are now, and begins with
     /// new ones.
     async fn watch_these(&mut self, boards: &[settings::Board]) {
-        let place =
-            |board: &settings::Board| (board.number, board.port.clone(), board.serial.clone());
+        let place = |board: &settings::Board| {
+            let (port, serial) = (board.port.clone(), board.serial.clone());
+            (board.number, port, serial, board.lines())
+        };
         let mut left = BTreeMap::new();
         let stays = |one: &Watched| boards.iter().any(|board| place(board) == place(&one.board));
         let (stay, end): (Vec<_>, Vec<_>) = self.boards.drain(..).partition(stays);
@@ -433,16 +437,18 @@ fn watched(
         desk.clone(),
         stop.clone(),
     );
-    let task = match (&board.port, &board.serial) {
-        (None, Some(serial)) => {
-            let serial = serial.clone();
-            tokio::spawn(watch_by_serial(serial, number, plans, desk, left, ended))
-        }
-        (None, None) => tokio::spawn(async { left }),
-        (Some(address), _) => {
+    let way = match (&board.port, &board.serial) {
+        (Some(address), _) => Some(Way::Port(address.clone())),
+        (None, serial) => serial.clone().map(Way::Serial),
+    };
+    let task = match way {
+        // The settings ask for one of the two.
+        None => tokio::spawn(async { left }),
+        Some(way) => {
             let post = Post {
                 board: number,
-                address: address.clone(),
+                way,
+                lines: board.lines(),
                 plans,
             };
             tokio::spawn(watch(post, desk, left, ended))
@@ -455,54 +461,19 @@ fn watched(
     }
 }
 
-/// A board known by its number only: the ports are asked until one answers with it.
-async fn watch_by_serial(
-    serial: String,
-    board: BoardNo,
-    plans: Plans,
-    desk: Desk,
-    left: Left,
-    stop: CancellationToken,
-) -> Left {
-    loop {
-        let found = tokio::select! {
-            () = stop.cancelled() => return left,
-            found = port_with_serial(&serial) => found,
-        };
-        if let Some(address) = found {
-            let post = Post {
-                board,
-                address,
-                plans,
-            };
-            return watch(post, desk, left, stop).await;
-        }
-        tracing::warn!(%board, serial, "no port answers with this serial number");
-        tokio::select! {
-            () = stop.cancelled() => return left,
-            () = tokio::time::sleep(LOOK_FOR_BOARDS) => {}
-        }
-    }
-}
-
-/// The port whose board has this serial number.
-async fn port_with_serial(serial: &str) -> Option<Address> {
-    for address in probe::serial_ports() {
-        let answer = probe::probe(address.clone(), PROBE_PATIENCE).await;
-        if answer.is_ok_and(|answer| answer.serial.as_deref() == Some(serial)) {
-            return Some(address);
-        }
-    }
-    None
-}
-
 /// No board is named: every port that is there, or comes, is one; numbered in the order of their
 /// stable paths, then as they come.
-async fn watch_all_ports(plans: Plans, desk: Desk, mut past: Past, stop: CancellationToken) {
+async fn watch_all_ports(
+    ports: Ports,
+    plans: Plans,
+    desk: Desk,
+    mut past: Past,
+    stop: CancellationToken,
+) {
     let mut known: Vec<Address> = Vec::new();
     let mut boards = JoinSet::new();
     loop {
-        for address in probe::serial_ports() {
+        for Port { address, .. } in ports.list() {
             if known.contains(&address) || known.len() >= usize::from(u16::MAX) {
                 continue;
             }
@@ -512,7 +483,8 @@ async fn watch_all_ports(plans: Plans, desk: Desk, mut past: Past, stop: Cancell
             let left = past.take(board);
             let post = Post {
                 board,
-                address,
+                way: Way::Port(address),
+                lines: Lines::default(),
                 plans: plans.clone(),
             };
             boards.spawn(watch(post, desk.clone(), left, stop.clone()));

@@ -6,12 +6,18 @@ use jiff::Timestamp;
 use tokio::{sync::mpsc, time::sleep_until};
 use tokio_util::sync::CancellationToken;
 
-use super::{Clock, RelayDesk, gate::Gate, orders::Switchboard, plan::Plans};
+use super::{
+    Clock, RelayDesk,
+    gate::Gate,
+    orders::Switchboard,
+    plan::Plans,
+    seek::{self, Seeker},
+};
 use crate::{
     incident::Order,
     journal::{Entry, Journal, Kind, Rebuilt, Replayed, Undelivered, told},
     laws::Edition,
-    link::{self, Address, LinkEvent},
+    link::{self, Address, Lines, LinkEvent},
     monitor::{self, Cut, Input, Monitor, Output},
     publish::{
         Context, Topics, messages,
@@ -30,9 +36,20 @@ pub struct Post {
     /// Its number.
     pub board: BoardNo,
     /// Where it is reached.
-    pub address: Address,
+    pub way: Way,
+    /// How its lines are set.
+    pub lines: Lines,
     /// What its monitor must know, now and after each reload.
     pub plans: Plans,
+}
+
+/// How the way to a board is known.
+#[derive(Debug, Clone)]
+pub enum Way {
+    /// By its port.
+    Port(Address),
+    /// By its serial number.
+    Serial(String),
 }
 
 /// What is left of a board from an earlier watch, or from before the daemon started.
@@ -61,6 +78,8 @@ pub struct Desk {
     pub journal: Journal,
     /// The ways out for the games.
     pub relay: RelayDesk,
+    /// Who has which port.
+    pub seeker: Seeker,
     /// Where the commands of arbiters find the boards.
     pub switchboard: Switchboard,
     /// Who looks over the shoulder, if anybody.
@@ -83,12 +102,18 @@ pub async fn watch(post: Post, desk: Desk, left: Left, stop: CancellationToken) 
     let (events_in, mut events) = mpsc::channel(WAITING);
     let (commands, commands_out) = mpsc::channel(WAITING);
     let mut orders = desk.switchboard.connect(post.board);
-    let link = tokio::spawn(link::run(
-        post.address,
-        events_in,
-        commands_out,
-        stop.clone(),
-    ));
+    let (seeker, lines, ended) = (desk.seeker.clone(), post.lines, stop.clone());
+    let link = match post.way {
+        Way::Port(address) => tokio::spawn(async move {
+            let held = seeker.hold(address);
+            let address = held.address.clone();
+            link::run(address, lines, events_in, commands_out, ended).await;
+        }),
+        Way::Serial(serial) => {
+            let follow = seek::follow(serial, seeker, lines, events_in, commands_out, ended);
+            tokio::spawn(follow)
+        }
+    };
     let mut plans = post.plans;
     let plan = plans.borrow_and_update().clone();
     let edition = plan.settings.event.laws;
@@ -348,6 +373,10 @@ fn log(board: BoardNo, output: &Output) {
         Output::Alert { change, alert } => tracing::info!(
             %board, ?change, code = alert.finding.code.as_str(), level = ?alert.level,
             ply = alert.ply, played = alert.move_text, id = alert.id, "alert"
+        ),
+        Output::Link(report) if report.noise => tracing::warn!(
+            %board, "the port gives bytes, but nothing a board says: is it another device, another \
+             speed (boards speak 9600 baud, 8N1), or a damaged cable?"
         ),
         Output::Link(report) => tracing::info!(%board, state = ?report.state, "link"),
         _ => {}

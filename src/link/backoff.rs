@@ -1,4 +1,4 @@
-//! Waiting between two attempts to open a port.
+//! Waiting between two attempts to open a port, and for an open port to answer.
 
 use std::time::Duration;
 
@@ -26,6 +26,32 @@ impl Backoff {
     }
 }
 
+const FIRST_PATIENCE: Duration = Duration::from_secs(20);
+const LONGEST_PATIENCE: Duration = Duration::from_secs(320);
+
+/// How long an open port may answer nothing. Doubles from 20 s to 320 s: behind a good port a board may
+/// be switched off all night.
+#[derive(Debug)]
+pub(super) struct Patience(Duration);
+
+impl Patience {
+    pub(super) const fn new() -> Patience {
+        Patience(FIRST_PATIENCE)
+    }
+
+    pub(super) const fn long(&self) -> Duration {
+        self.0
+    }
+
+    pub(super) const fn reset(&mut self) {
+        self.0 = FIRST_PATIENCE;
+    }
+
+    pub(super) fn lengthen(&mut self) {
+        self.0 = (self.0 * 2).min(LONGEST_PATIENCE);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -40,5 +66,16 @@ mod tests {
         }
         backoff.reset();
         assert!(backoff.next() <= FIRST);
+    }
+
+    #[test]
+    fn patience_doubles_while_nothing_answers() {
+        let mut patience = Patience::new();
+        for seconds in [20, 40, 80, 160, 320, 320] {
+            assert_eq!(patience.long(), Duration::from_secs(seconds));
+            patience.lengthen();
+        }
+        patience.reset();
+        assert_eq!(patience.long(), FIRST_PATIENCE);
     }
 }

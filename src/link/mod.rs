@@ -9,17 +9,25 @@
 
 mod address;
 mod backoff;
+mod lines;
 mod open;
 
-use std::time::Duration;
+use std::{
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt, ReadHalf, WriteHalf};
-use tokio::sync::mpsc;
+use tokio::sync::{Notify, mpsc};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
 pub use address::{Address, AddressError};
-use backoff::Backoff;
+use backoff::{Backoff, Patience};
+pub use lines::{Level, Lines, UnknownLevel};
 use open::{Port, open};
 
 /// Between the beginnings of two commands: the board's buffer holds ten bytes (section 2.1).
@@ -49,17 +57,24 @@ pub enum LinkEvent {
 /// Keeps the port open and carries bytes both ways, until `stop` is cancelled or nobody listens to
 /// `bytes_out`. Commands that come while the port is closed are dropped: they were meant for a
 /// board in a state that is gone.
+///
+/// A port that is open, takes commands and answers nothing is given up after a while and opened
+/// again: a serial server that lost its power or its memory of the connection looks just so, and a
+/// serial adapter that hangs does too.
 pub async fn run(
     address: Address,
+    lines: Lines,
     bytes_out: mpsc::Sender<LinkEvent>,
     commands: mpsc::Receiver<Vec<u8>>,
     stop: CancellationToken,
 ) {
     let mut link = Link {
         address,
+        lines,
         events: bytes_out,
         commands,
         backoff: Backoff::new(),
+        patience: Patience::new(),
     };
     // Dropping the future at any await is safe: it drops the port.
     tokio::select! {
@@ -73,16 +88,18 @@ struct Unheard;
 
 struct Link {
     address: Address,
+    lines: Lines,
     events: mpsc::Sender<LinkEvent>,
     commands: mpsc::Receiver<Vec<u8>>,
     backoff: Backoff,
+    patience: Patience,
 }
 
 impl Link {
     async fn keep(&mut self) -> Result<(), Unheard> {
         let mut said = None;
         loop {
-            match open(&self.address).await {
+            match open(&self.address, self.lines).await {
                 Ok(port) => {
                     said = None;
                     while self.commands.try_recv().is_ok() {}
@@ -121,9 +138,63 @@ impl Link {
     /// Carries bytes until the port is lost, and gives the reason.
     async fn carry(&mut self, port: Box<dyn Port>) -> Result<String, Unheard> {
         let (reader, writer) = tokio::io::split(port);
-        tokio::select! {
-            reason = read(reader, &self.events, &mut self.backoff) => reason,
-            reason = write(writer, &mut self.commands) => Ok(reason),
+        let unanswered = Unanswered::default();
+        let lost = tokio::select! {
+            reason = read(reader, &self.events, &unanswered) => reason,
+            reason = write(writer, &mut self.commands, &unanswered) => Ok(reason),
+            reason = unanswered.too_long(self.patience.long()) => {
+                self.patience.lengthen();
+                Ok(reason)
+            }
+        };
+        // Only a port that spoke counts as back; one that opens and closes at once does not shorten
+        // the waits.
+        if unanswered.was_answered() {
+            self.backoff.reset();
+            self.patience.reset();
+        }
+        lost
+    }
+}
+
+/// Since when commands have been sent and nothing has come.
+#[derive(Debug, Default)]
+struct Unanswered {
+    since: Mutex<Option<Instant>>,
+    answered: AtomicBool,
+    changed: Notify,
+}
+
+impl Unanswered {
+    fn asked(&self) {
+        self.since().get_or_insert_with(Instant::now);
+        self.changed.notify_one();
+    }
+
+    fn answered(&self) {
+        *self.since() = None;
+        self.answered.store(true, Ordering::Relaxed);
+    }
+
+    fn was_answered(&self) -> bool {
+        self.answered.load(Ordering::Relaxed)
+    }
+
+    fn since(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.since.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends when nothing has come for so long.
+    async fn too_long(&self, patience: Duration) -> String {
+        loop {
+            let since = *self.since();
+            match since {
+                None => self.changed.notified().await,
+                Some(since) if since.elapsed() >= patience => {
+                    return format!("no answer for {} s", patience.as_secs());
+                }
+                Some(since) => sleep_until(since + patience).await,
+            }
         }
     }
 }
@@ -131,7 +202,7 @@ impl Link {
 async fn read(
     mut port: ReadHalf<Box<dyn Port>>,
     events: &mpsc::Sender<LinkEvent>,
-    backoff: &mut Backoff,
+    unanswered: &Unanswered,
 ) -> Result<String, Unheard> {
     let mut buffer = [0; 1024];
     loop {
@@ -139,9 +210,7 @@ async fn read(
             // A tty without carrier reads as empty for ever: to go on reading would spin.
             Ok(0) => return Ok("the other end is gone".to_owned()),
             Ok(count) => {
-                // Only a port that spoke counts as back; one that opens and closes at once does
-                // not shorten the waits.
-                backoff.reset();
+                unanswered.answered();
                 let bytes = LinkEvent::Bytes(buffer[..count].to_vec());
                 events.send(bytes).await.map_err(|_| Unheard)?;
             }
@@ -153,13 +222,14 @@ async fn read(
 async fn write(
     mut port: WriteHalf<Box<dyn Port>>,
     commands: &mut mpsc::Receiver<Vec<u8>>,
+    unanswered: &Unanswered,
 ) -> String {
     let mut free = Instant::now();
     while let Some(command) = commands.recv().await {
         sleep_until(free).await;
         free = Instant::now() + SPACING;
         match timeout(WRITE, port.write_all(&command)).await {
-            Ok(Ok(())) => {}
+            Ok(Ok(())) => unanswered.asked(),
             Ok(Err(error)) => return error.to_string(),
             Err(_) => return "the port takes no more bytes".to_owned(),
         }

@@ -7,7 +7,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio_serial::{DataBits, ErrorKind, FlowControl, Parity, SerialPortBuilderExt, StopBits};
 
-use super::Address;
+use super::{Address, Lines};
 
 /// The rate of every board (protocol section 1.1), bits per second.
 const BAUD: u32 = 9600;
@@ -19,15 +19,15 @@ const KEEPALIVE: Duration = Duration::from_secs(10);
 pub(super) trait Port: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Port for T {}
 
-/// Opens the port; the error is the reason in words.
-pub(super) async fn open(address: &Address) -> Result<Box<dyn Port>, String> {
+/// Opens the port; the error is the reason in words. A TCP port has no lines.
+pub(super) async fn open(address: &Address, lines: Lines) -> Result<Box<dyn Port>, String> {
     match address {
-        Address::Device(path) => device(path).await,
+        Address::Device(path) => device(path, lines).await,
         Address::Tcp(target) => tcp(target).await,
     }
 }
 
-async fn device(path: &Path) -> Result<Box<dyn Port>, String> {
+async fn device(path: &Path, lines: Lines) -> Result<Box<dyn Port>, String> {
     let shown = path.display();
     let real = tokio::fs::canonicalize(path)
         .await
@@ -46,7 +46,13 @@ async fn device(path: &Path) -> Result<Box<dyn Port>, String> {
         .exclusive(!pty)
         .open_native_async();
     match opened {
-        Ok(port) => Ok(Box::new(port)),
+        Ok(mut port) => {
+            if let Err(why) = lines.set(&mut port) {
+                // A pty has no lines. The bytes may well pass all the same.
+                tracing::warn!("{shown}: {why}");
+            }
+            Ok(Box::new(port))
+        }
         // The path was there a moment ago: "no device" is how a refused lock is reported.
         Err(error) if error.kind() == ErrorKind::NoDevice => Err(format!(
             "{shown} is held by another program (LiveChess?): close it there"

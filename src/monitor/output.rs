@@ -104,7 +104,7 @@ pub struct ClockView {
 pub enum LinkState {
     /// The board talks.
     Up,
-    /// The port is open but nothing comes.
+    /// The port is open but no board speaks.
     Silent,
     /// The port closed under us.
     Lost,
@@ -123,6 +123,9 @@ pub struct LinkReport {
     pub firmware: Option<String>,
     /// Battery charge in percent.
     pub battery: Option<u8>,
+    /// A silent board's port gives bytes, but nothing a board says: another device, another speed or a
+    /// damaged cable.
+    pub noise: bool,
     /// Since when it is so.
     pub since: At,
 }

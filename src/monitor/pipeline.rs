@@ -102,6 +102,7 @@ impl Monitor {
                 serial: None,
                 firmware: None,
                 battery: None,
+                noise: false,
                 since: At::default(),
             },
             games: 0,
@@ -126,18 +127,31 @@ impl Monitor {
         let now = self.now;
         match input {
             Input::Opened => {
-                self.talk.opened(now);
-                self.set_link(LinkState::Up);
+                let mute = self.talk.opened(now);
+                self.set_link(if mute {
+                    LinkState::Silent
+                } else {
+                    LinkState::Up
+                });
             }
             Input::Closed => self.lose(LinkState::Lost),
             Input::Absent => self.lose(LinkState::Absent),
             Input::Bytes(bytes) => {
-                if self.talk.heard(now) {
-                    self.set_link(LinkState::Up);
-                }
                 self.frames.push(bytes);
+                let mut sense = false;
                 while let Some(message) = self.frames.next_message() {
+                    if !matches!(message, Message::Unknown { .. }) {
+                        sense = true;
+                        self.hear();
+                    }
                     self.message(message);
+                }
+                // The event memory is seconds on the way.
+                if self.frames.in_event_memory() {
+                    self.hear();
+                } else if !sense && self.talk.noise(bytes.len()) {
+                    self.link.noise = true;
+                    self.tell_link();
                 }
             }
             Input::Order(order) => self.order(order),
@@ -698,6 +712,13 @@ impl Monitor {
         ))
     }
 
+    /// The board spoke.
+    fn hear(&mut self) {
+        if self.talk.heard(self.now) {
+            self.set_link(LinkState::Up);
+        }
+    }
+
     fn lose(&mut self, state: LinkState) {
         self.agreed = None;
         self.talk.closed();
@@ -709,6 +730,7 @@ impl Monitor {
     fn set_link(&mut self, state: LinkState) {
         self.link.state = state;
         self.link.since = self.now;
+        self.link.noise = state == LinkState::Silent && self.talk.noisy();
         self.tell_link();
     }
 

@@ -21,6 +21,8 @@ const GREETING: [Request; 7] = [
 const SPACING_MS: u64 = 100;
 /// Running clocks that say nothing for so long, ms, tell of a board that sends no updates any more.
 const CLOCK_MUTE_MS: u64 = 3_000;
+/// So many bytes without a message are noise; any message that is not the event memory is shorter.
+const NOISE_BYTES: usize = 300;
 
 /// One board's side of the conversation.
 #[derive(Debug, Clone)]
@@ -35,6 +37,8 @@ pub(super) struct Talk {
     clock_runs: Option<At>,
     open: bool,
     silent: bool,
+    /// Bytes that made no sense since the board last spoke.
+    noise: usize,
 }
 
 impl Talk {
@@ -49,14 +53,17 @@ impl Talk {
             clock_runs: None,
             open: false,
             silent: false,
+            noise: 0,
         }
     }
 
-    pub fn opened(&mut self, now: At) {
+    /// The port is open. True when the board was silent before, which an open port does not end.
+    pub fn opened(&mut self, now: At) -> bool {
         self.open = true;
         self.heard = now;
-        self.silent = false;
+        self.noise = 0;
         self.greet(now);
+        self.silent
     }
 
     pub fn closed(&mut self) {
@@ -65,10 +72,23 @@ impl Talk {
         self.queue.clear();
     }
 
-    /// Bytes came. True when the board had been silent.
+    /// The board spoke. True when it had been silent.
     pub fn heard(&mut self, now: At) -> bool {
         self.heard = now;
+        self.noise = 0;
         std::mem::take(&mut self.silent)
+    }
+
+    /// So many bytes came that no board says. True when a silent board is found to be noise by them.
+    pub fn noise(&mut self, bytes: usize) -> bool {
+        let before = self.noisy();
+        self.noise = self.noise.saturating_add(bytes);
+        self.silent && !before && self.noisy()
+    }
+
+    /// Only bytes without sense have come for a while.
+    pub const fn noisy(&self) -> bool {
+        self.noise >= NOISE_BYTES
     }
 
     pub fn board_changed(&mut self, now: At) {

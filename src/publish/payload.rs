@@ -120,6 +120,7 @@ pub fn messages(output: &Output, ctx: &Context<'_>) -> Vec<Outgoing> {
                 serial: report.serial.as_deref(),
                 firmware: report.firmware.as_deref(),
                 battery: report.battery,
+                noise: report.noise,
                 since: ctx.label_of(report.since),
             },
         )],
@@ -322,6 +323,7 @@ mod tests {
             serial: Some("3000147740".to_owned()),
             firmware: None,
             battery: Some(80),
+            noise: true,
             since: At(58_500),
         }));
         assert!(message.retained);
@@ -329,7 +331,7 @@ mod tests {
         assert_eq!(
             json,
             json!({"v": 1, "boot": "b1", "seq": 7, "ts": "2026-11-29T17:03:11.482Z", "board": 3,
-                "state": "silent", "serial": "3000147740", "firmware": null, "battery": 80,
+                "state": "silent", "serial": "3000147740", "firmware": null, "battery": 80, "noise": true,
                 "since": "2026-11-29T17:03:09.982Z"})
         );
     }

@@ -52,6 +52,7 @@ pub(super) struct Link<'a> {
     pub serial: Option<&'a str>,
     pub firmware: Option<&'a str>,
     pub battery: Option<u8>,
+    pub noise: bool,
     pub since: String,
 }
 

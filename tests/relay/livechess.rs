@@ -82,6 +82,7 @@ async fn start(profile: Profile) -> Served {
             serial: Some(serial.to_owned()),
             firmware: None,
             battery: Some(84),
+            noise: false,
             since: At(0),
         };
         feed.tell(News::Link(board, report));

@@ -94,6 +94,7 @@ async fn from_a_final_ply_to_each_output() {
             serial: Some(board.to_string()),
             firmware: None,
             battery: None,
+            noise: false,
             since: At(0),
         };
         feed.tell(News::Link(BoardNo(board), report));

@@ -1,4 +1,4 @@
-//! Programs of the Mosquitto package as independent witnesses.
+//! Programs of others as independent witnesses.
 #![allow(clippy::disallowed_methods, reason = "a test waits for real")]
 #![allow(dead_code)] // each test file uses its own part
 
@@ -29,7 +29,7 @@ pub fn program(name: &str) -> Option<PathBuf> {
     if found.is_none() {
         assert!(
             env::var_os("CI").is_none(),
-            "{name} is missing: apt-get install mosquitto mosquitto-clients"
+            "{name} is missing: apt-get install mosquitto mosquitto-clients socat"
         );
         println!("skipped: {name} is not installed");
     }

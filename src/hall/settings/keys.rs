@@ -2,11 +2,12 @@
 
 use std::{net::SocketAddr, str::FromStr};
 
+use super::super::Ports;
 use super::words::{BrokerAddress, RelayKind, TimeControl, Variant, WebTls, parse_listen_or_none};
 use crate::{
     board::ClockSide,
     laws::{Edition, Lang, Regime},
-    link::Address,
+    link::{Address, Level},
     publish::Topics,
     relay::Boards,
 };
@@ -90,8 +91,11 @@ pub const TABLES: &[Table] = &[
             key("port", word::<Address>),
             key("serial", filled),
             key("clock", word::<ClockSide>),
+            key("dtr", word::<Level>),
+            key("rts", word::<Level>),
         ],
     ),
+    table("ports", &[key("search", word::<Ports>)]),
     table(
         "mqtt",
         &[

@@ -16,10 +16,11 @@ pub use keys::{Key, TABLES, Table};
 pub use load::Sources;
 pub use words::{BrokerAddress, RelayKind, TimeControl, UnknownWord, Variant, WebTls};
 
+use super::Ports;
 use crate::{
     board::ClockSide,
     laws::{Edition, Lang, Regime},
-    link::Address,
+    link::{Address, Level, Lines},
 };
 
 /// The whole configuration.
@@ -33,6 +34,8 @@ pub struct Settings {
     /// `[[board]]`; empty: every board found on the serial ports.
     #[serde(rename = "board")]
     pub boards: Vec<Board>,
+    /// `[ports]`
+    pub ports: SerialPorts,
     /// `[mqtt]`
     pub mqtt: Mqtt,
     /// `[broker]`
@@ -139,6 +142,31 @@ pub struct Board {
     /// Which side of the clock is White's.
     #[serde(default, deserialize_with = "words::word")]
     pub clock: ClockSide,
+    /// The port's line DTR.
+    #[serde(default, deserialize_with = "words::word")]
+    pub dtr: Level,
+    /// The port's line RTS.
+    #[serde(default, deserialize_with = "words::word")]
+    pub rts: Level,
+}
+
+impl Board {
+    /// How the port's lines are set.
+    pub const fn lines(&self) -> Lines {
+        Lines {
+            dtr: self.dtr,
+            rts: self.rts,
+        }
+    }
+}
+
+/// The serial ports of this machine.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SerialPorts {
+    /// Where boards are looked for.
+    #[serde(deserialize_with = "words::word")]
+    pub search: Ports,
 }
 
 /// The broker we publish to.

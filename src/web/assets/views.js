@@ -155,7 +155,11 @@ export function alertsView(alerts, tools) {
   ].filter(Boolean);
 }
 
-const linkWord = (link) => (link && link.state !== "up" ? t(link.state === "lost" ? "lostLink" : link.state) : null);
+const linkWord = (link) => {
+  if (!link || link.state === "up") return null;
+  if (link.state === "silent" && link.noise) return t("noise");
+  return t(link.state === "lost" ? "lostLink" : link.state);
+};
 
 /** Both times, and whose time runs, also without colour. */
 function clocks(clock) {

@@ -82,6 +82,7 @@ const WORDS = {
   done: ["Done", "Listo"],
   up: ["connected", "conectado"],
   silent: ["silent", "mudo"],
+  noise: ["no board, only noise: is it the right device and cable?", "no hay tablero, solo ruido: ¿es el aparato y el cable correcto?"],
   absent: ["not there", "no está"],
   lostLink: ["cable lost", "cable perdido"],
   faults: ["For the operator", "Para el operador"],

@@ -231,6 +231,16 @@ fn a_schema_refuses_what_the_daemon_refuses() {
             json!({"board": 3, "side": "black", "code": "two-hands"}),
         ),
         ("choose", json!({"board": 3, "candidate": 0})),
+        ("mute", json!({"alert": "b3-1", "reason": "sensors"})),
+        ("reinstate", json!({"board": 3, "ply": 12})),
+        (
+            "reinstate",
+            json!({"board": 3, "ply": 0, "moves": ["e4", "e7e5"]}),
+        ),
+        (
+            "adopt",
+            json!({"board": 3, "turn": "black", "fen": "4k3/8/8/8/8/8/8/4K3 b - - 0 1"}),
+        ),
     ];
     let wrong = [
         ("claim", json!({})),
@@ -239,6 +249,9 @@ fn a_schema_refuses_what_the_daemon_refuses() {
         ("adopt", json!({"board": 3, "turn": "red"})),
         ("adopt", json!({"board": 70_000, "turn": "white"})),
         ("choose", json!({"board": 3, "candidate": -1})),
+        ("mute", json!({"alert": "b3-1"})),
+        ("reinstate", json!({"board": 3})),
+        ("reinstate", json!({"board": 3, "ply": 1, "moves": "e4"})),
     ];
     for (cases, fits) in [(&right[..], true), (&wrong[..], false)] {
         for (verb, payload) in cases {

@@ -233,3 +233,52 @@ fn notes_are_kept_also_over_an_undo() {
     let nothing = book.order(&on("ana", "undo", "b1-a"), At(2_300));
     assert_eq!(nothing, Err(Refusal::Nothing));
 }
+
+#[test]
+fn a_sensor_that_lies_is_muted_and_a_certain_fault_is_not() {
+    let mut book = book(Regime::Standard);
+    let doubtful = |id: &str, ply: u16| {
+        let mut doubtful = alert(id, ply, FEN);
+        doubtful.finding.certainty = Certainty::Probable;
+        doubtful
+    };
+    book.raise(doubtful("b1-a", 3));
+    book.raise(doubtful("b1-b", 5));
+    let said = book
+        .order(&on("ana", "mute", "b1-a"), At(2_000))
+        .expect("open");
+    let quiet: Vec<_> = changes(said)
+        .into_iter()
+        .map(|(_, alert)| (alert.id.clone(), alert.loudness(), alert.care.muted_by))
+        .collect();
+    let by = Some("ana".to_owned());
+    assert_eq!(
+        quiet,
+        [
+            ("b1-a".to_owned(), Level::Info, by.clone()),
+            ("b1-b".to_owned(), Level::Info, by.clone())
+        ]
+    );
+    assert_eq!(book.wake_at(), None, "nobody has to come");
+    let level = |said: Option<Said>| match said {
+        Some(Said::Changed(_, alert)) => alert.loudness(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(level(book.raise(doubtful("b1-c", 7))), Level::Info);
+    assert_eq!(level(book.raise(alert("b1-d", 7, FEN))), Level::Urgent);
+    book.order(&on("ana", "confirm", "b1-b"), At(3_000))
+        .expect("it was one all the same");
+    assert_eq!(book.offences(), (1, 0));
+    for id in ["b1-a", "b1-b", "b1-b"] {
+        book.order(&on("ana", "undo", id), At(4_000))
+            .expect("it can be taken back");
+    }
+    let loud = |book: &Book, id: &str| {
+        let alert = book.alerts().find(|alert| alert.id == id);
+        alert.expect("it is there").loudness()
+    };
+    assert_eq!(loud(&book, "b1-a"), Level::Urgent);
+    assert_eq!(loud(&book, "b1-b"), Level::Urgent);
+    book.game_over(At(5_000));
+    assert_eq!(level(book.raise(doubtful("b1-e", 1))), Level::Urgent);
+}

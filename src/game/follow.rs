@@ -96,6 +96,10 @@ pub struct Game {
     pub(super) read: Placement,
     pub(super) misread: Vec<Misread>,
     pub(super) disturbed: bool,
+    /// The men are to be put back as the record says.
+    pub(super) restoring: bool,
+    /// The plies an arbiter took back last.
+    pub(super) taken_back: Vec<Recorded>,
     pub(super) ways: Vec<Vec<Move>>,
     /// Men that were set up, at a board without a clock: whose move it is, is not known.
     pub(super) joining: Option<Placement>,
@@ -139,6 +143,8 @@ impl Game {
             read: Placement::EMPTY,
             misread: Vec::new(),
             disturbed: false,
+            restoring: false,
+            taken_back: Vec::new(),
             ways: Vec::new(),
             joining: None,
             unmoved: None,
@@ -228,7 +234,8 @@ impl Game {
     pub fn patched(&mut self, edges: &[Edge], seen: &Placement, at: At) {
         self.patched = Some(at);
         self.saw(edges, seen, at);
-        if self.stage == Stage::Playing && self.current.is_none() && self.open.is_none() {
+        let lost = self.stage == Stage::Playing && self.current.is_none();
+        if lost && self.open.is_none() && !self.restoring {
             self.bridge_lost_updates();
         }
     }
@@ -260,7 +267,7 @@ impl Game {
 
     /// A side pressed.
     pub fn pressed(&mut self, side: Side, at: At) {
-        if self.stage != Stage::Playing {
+        if self.stage != Stage::Playing || !self.played_on(side, at) {
             return;
         }
         if self.press.as_ref().is_some_and(|press| press.side != side) {
@@ -291,7 +298,8 @@ impl Game {
             // Men moved before the clock first ran were only looked at.
             self.edges.clear();
         }
-        if self.stage == Stage::Playing && self.press.is_none() {
+        let plays = self.stage == Stage::Playing && self.played_on(side.other(), at);
+        if plays && self.press.is_none() {
             self.press = Some(Press::soft(side.other(), self.facts, at));
         }
         self.tick(at);
@@ -301,6 +309,7 @@ impl Game {
     pub fn tick(&mut self, at: At) {
         let quiet = at.ms_since(self.changed);
         match self.stage {
+            Stage::Playing if self.restoring => return,
             Stage::Playing => {}
             Stage::Setup => return self.notice_set_up(quiet, at),
             Stage::Ended { .. } => return self.notice_wrong_array(quiet),
@@ -401,10 +410,7 @@ impl Game {
                 at,
             };
             let history = self.history.clone();
-            match recorded.mv {
-                Some(mv) => self.history.note(&before, mv, ply),
-                None => self.history.note_irregular(&before, &node.ground),
-            }
+            self.history.note(&recorded);
             if self.open.is_some_and(|open| open.ply == ply) {
                 self.out.push(if recorded.mv.is_none() {
                     Event::Replied { ply }
@@ -440,7 +446,7 @@ impl Game {
         }
     }
 
-    fn look(&mut self, at: At) {
+    pub(super) fn look(&mut self, at: At) {
         if self.is_new_start() {
             self.begin(self.ground_of_array(), at);
             return;
@@ -451,9 +457,12 @@ impl Game {
         if self.stage != Stage::Playing {
             return;
         }
-        self.current = self
-            .tree
-            .find(&self.seen, at, self.edges.len(), self.current);
+        self.current = if self.put_back() {
+            self.tree
+                .find(&self.seen, at, self.edges.len(), self.current)
+        } else {
+            None
+        };
         if self.current.is_none() && !self.misread.is_empty() {
             self.current = self
                 .tree
@@ -513,6 +522,8 @@ impl Game {
         self.misread.clear();
         self.seen = self.read;
         self.disturbed = false;
+        self.restoring = false;
+        self.taken_back.clear();
         self.ways.clear();
         self.joining = None;
         self.stopped = None;
@@ -698,17 +709,14 @@ impl Game {
         }
     }
 
-    fn rebuild_history(&mut self) {
+    pub(super) fn rebuild_history(&mut self) {
         let mut history = History {
             complete: self.history.complete,
             rights_known: self.history.rights_known,
             ..History::default()
         };
         for recorded in &self.record {
-            match recorded.mv {
-                Some(mv) => history.note(&recorded.before, mv, recorded.ply),
-                None => history.note_irregular(&recorded.before, &recorded.after),
-            }
+            history.note(recorded);
         }
         self.history = history;
     }

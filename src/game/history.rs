@@ -2,7 +2,7 @@
 
 use shakmaty::{Bitboard, Color, Move, Rank, Role, Square};
 
-use super::ground::Ground;
+use super::{event::Recorded, ground::Ground};
 
 /// Facts of the past that the castling and en passant rules ask for (Articles 3.8.2.1, 3.7.3.1).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -29,8 +29,15 @@ impl History {
         }
     }
 
-    /// Takes note of a legal ply.
-    pub(super) fn note(&mut self, before: &Ground, mv: Move, ply: u16) {
+    /// Takes note of a ply of the record.
+    pub(super) fn note(&mut self, ply: &Recorded) {
+        match ply.mv {
+            Some(mv) => self.note_move(&ply.before, mv, ply.ply),
+            None => self.note_irregular(&ply.before, &ply.after),
+        }
+    }
+
+    fn note_move(&mut self, before: &Ground, mv: Move, ply: u16) {
         let mover = before.turn();
         if mv.role() == Role::King {
             self.king_moved[mover.fold_wb(0, 1)] = true;
@@ -56,7 +63,7 @@ impl History {
     }
 
     /// Takes note of men that changed squares without a legal ply.
-    pub(super) fn note_irregular(&mut self, before: &Ground, after: &Ground) {
+    fn note_irregular(&mut self, before: &Ground, after: &Ground) {
         let (was, is) = (&before.setup().board, &after.setup().board);
         for color in Color::ALL {
             if was.king_of(color) != is.king_of(color) {

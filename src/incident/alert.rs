@@ -140,8 +140,10 @@ pub struct Care {
     pub restored: bool,
     /// Who confirmed, dismissed or resolved it.
     pub decided_by: Option<String>,
-    /// Why it was dismissed.
+    /// Why it was dismissed or muted.
     pub reason: Option<Reason>,
+    /// Who wants it quiet.
+    pub muted_by: Option<String>,
     /// What they wrote, oldest first.
     pub notes: Vec<Note>,
 }
@@ -185,6 +187,16 @@ pub struct Alert {
     pub remedy: Remedy,
     /// What the arbiters did about it.
     pub care: Care,
+}
+
+impl Alert {
+    /// How loud it is told: what an arbiter muted is only for the timeline.
+    pub fn loudness(&self) -> Level {
+        match self.care.muted_by {
+            Some(_) => Level::Info,
+            None => self.level,
+        }
+    }
 }
 
 /// What happened to an alert.

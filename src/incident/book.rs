@@ -7,7 +7,7 @@ use super::{
     order::{Order, Refusal, Verb},
 };
 use crate::{
-    laws::{self, Counts, Regime, Stand},
+    laws::{self, Certainty, Code, Counts, Regime, Stand},
     words::{At, Side},
 };
 
@@ -40,6 +40,10 @@ pub struct Book {
 #[derive(Debug, Clone)]
 struct Page {
     alert: Alert,
+    /// Which fault: its id, but for how many times it was made.
+    fault: String,
+    /// The men of its ply were put right since.
+    put_right: bool,
     /// Its game is not on the board any more.
     over: bool,
     /// Since when it waits for somebody.
@@ -147,14 +151,30 @@ impl Book {
 
     /// Takes in a new alert. `None` when the same fault is known already (same id).
     pub fn raise(&mut self, mut alert: Alert) -> Option<Said> {
-        if self.pages.iter().any(|page| page.alert.id == alert.id) {
+        let mut same = self.pages.iter().filter(|page| page.fault == alert.id);
+        if same.any(|page| !page.put_right) {
             return None;
+        }
+        // The men were put right since, so this is the same fault made once more.
+        let before = self
+            .pages
+            .iter()
+            .filter(|page| page.fault == alert.id)
+            .count();
+        let fault = alert.id.clone();
+        if before > 0 {
+            alert.id = format!("{fault}-{}", before + 1);
         }
         let offences = self.offences();
         self.propose(&mut alert, offences);
+        if alert.finding.certainty != Certainty::Certain {
+            alert.care.muted_by = self.muted(alert.finding.code);
+        }
         self.pages.push(Page {
             waits: alert.raised,
             alert: alert.clone(),
+            fault,
+            put_right: false,
             over: false,
             closed: None,
             gone: false,
@@ -163,9 +183,19 @@ impl Book {
         Some(Said::Changed(AlertChange::Raised, Box::new(alert)))
     }
 
+    /// Who muted this row in the running game.
+    fn muted(&self, code: Code) -> Option<String> {
+        let same = |page: &&Page| !page.over && page.alert.finding.code == code;
+        let mut pages = self.pages.iter().filter(same);
+        pages.find_map(|page| page.alert.care.muted_by.clone())
+    }
+
     /// The men of this ply were put right (Article 7.5.1). Whoever is on the way still decides.
     pub fn corrected(&mut self, ply: u16, now: At) -> Vec<Said> {
         let of = |alert: &Alert| alert.ply == ply && !alert.care.restored;
+        for page in &mut self.pages {
+            page.put_right |= !page.over && page.alert.ply == ply;
+        }
         self.close(of, Status::Corrected, now)
     }
 
@@ -289,6 +319,7 @@ impl Book {
                 });
                 vec![page.change(AlertChange::Updated)]
             }
+            Verb::Mute { reason, .. } => self.mute(at, user, *reason)?,
             Verb::Undo { .. } => self.undo(at, now)?,
             _ => return Err(Refusal::Alert(id.to_owned())),
         };
@@ -368,6 +399,28 @@ impl Book {
         Ok(said)
     }
 
+    /// The alert and the others of its row go quiet; each can be loud again by itself.
+    fn mute(&mut self, at: usize, user: &str, reason: Reason) -> Result<Vec<Said>, Refusal> {
+        let (over, alert) = (self.pages[at].over, &self.pages[at].alert);
+        if let Some(decided) = alert.status.decided() {
+            return Err(Refusal::Decided(decided));
+        }
+        let code = alert.finding.code;
+        let mut said = Vec::new();
+        for (other, page) in self.pages.iter_mut().enumerate() {
+            let alert = &page.alert;
+            let same = page.over == over && alert.finding.code == code && alert.status.is_open();
+            let unsure = alert.finding.certainty != Certainty::Certain;
+            if (other == at || (same && unsure)) && alert.care.muted_by.is_none() {
+                page.remember();
+                page.alert.care.muted_by = Some(user.to_owned());
+                page.alert.care.reason = Some(reason);
+                said.push(page.change(AlertChange::Updated));
+            }
+        }
+        Ok(said)
+    }
+
     fn undo(&mut self, at: usize, now: At) -> Result<Vec<Said>, Refusal> {
         let page = &mut self.pages[at];
         let (status, care) = page.before.pop().ok_or(Refusal::Nothing)?;
@@ -438,7 +491,7 @@ impl Page {
     fn escalates(&self, rules: Rules) -> Option<At> {
         let alert = &self.alert;
         let waits = alert.status == Status::Open && !alert.care.escalated && !self.over;
-        (waits && alert.level > Level::Info).then(|| self.waits.plus_ms(rules.escalate_ms))
+        (waits && alert.loudness() > Level::Info).then(|| self.waits.plus_ms(rules.escalate_ms))
     }
 
     fn ages(&self) -> Option<At> {

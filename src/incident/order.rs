@@ -59,7 +59,14 @@ pub enum Verb {
         /// The words.
         text: String,
     },
-    /// Takes back the last claim, confirmation, dismissal or resolution.
+    /// Keep this alert quiet, and this game's later ones of its row unless they are certain.
+    Mute {
+        /// Which alert.
+        alert: String,
+        /// Why.
+        reason: Reason,
+    },
+    /// Takes back the last claim, confirmation, dismissal, resolution or muting.
     Undo {
         /// Which alert.
         alert: String,
@@ -90,6 +97,19 @@ pub enum Verb {
         #[serde(with = "side")]
         #[schemars(with = "SideName")]
         turn: Side,
+        /// Other men than those on the board, as FEN; the side to move is `turn`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        fen: Option<String>,
+    },
+    /// The game goes back to where it stood after a ply, and on from there.
+    Reinstate {
+        /// Which board.
+        board: u16,
+        /// The last half-move that stands (0: none).
+        ply: u16,
+        /// The plies that really followed it, in standard or UCI notation.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        moves: Vec<String>,
     },
     /// Which of the candidates was played, where the sensors leave it open.
     Choose {
@@ -116,16 +136,18 @@ pub enum Verb {
 }
 
 /// All verbs of the contract, as they stand in topics.
-pub const VERBS: [&str; 13] = [
+pub const VERBS: [&str; 15] = [
     "claim",
     "confirm",
     "dismiss",
     "resolve",
     "note",
+    "mute",
     "undo",
     "offence",
     "result",
     "adopt",
+    "reinstate",
     "choose",
     "flip",
     "swap-clock",
@@ -141,6 +163,7 @@ impl Verb {
             | Verb::Dismiss { alert, .. }
             | Verb::Resolve { alert }
             | Verb::Note { alert, .. }
+            | Verb::Mute { alert, .. }
             | Verb::Undo { alert } => Some(alert),
             _ => None,
         }
@@ -152,6 +175,7 @@ impl Verb {
             Verb::Offence { board, .. }
             | Verb::Result { board, .. }
             | Verb::Adopt { board, .. }
+            | Verb::Reinstate { board, .. }
             | Verb::Choose { board, .. }
             | Verb::Flip { board }
             | Verb::SwapClock { board }

@@ -765,7 +765,7 @@ impl Monitor {
     fn doubted(&self) -> Bitboard {
         let mut doubted = self.sensors.doubt(self.now);
         doubted.extend(self.game.misread());
-        if self.game.disturbed() {
+        if self.game.disturbed() || self.game.restoring() {
             let stood = self.game.last_final().placement();
             doubted |= stood.differs(self.sensors.placement());
         }
@@ -791,6 +791,7 @@ impl Monitor {
             Stage::Setup => Phase::Setup,
             _ if self.ruling.is_some() => Phase::Ended,
             Stage::Ended { .. } => Phase::Ended,
+            Stage::Playing if game.restoring() => Phase::Disturbed,
             Stage::Playing if game.record().is_empty() && game.provisional().is_empty() => {
                 Phase::Ready
             }

@@ -291,6 +291,8 @@ pub(super) struct AlertObject<'a> {
     escalated: bool,
     restored: bool,
     decided_by: Option<&'a str>,
+    /// An arbiter wants this row quiet on this board until the game is over: `level` is `info`.
+    muted_by: Option<&'a str>,
     reason: Option<Reason>,
     notes: Vec<NoteObject<'a>>,
 }
@@ -320,7 +322,7 @@ impl<'a> AlertObject<'a> {
             articles: finding.code.row().articles(ctx.edition),
             side: side_name(finding.side),
             certainty: finding.certainty,
-            level: alert.level,
+            level: alert.loudness(),
             status: alert.status,
             window: alert.window,
             ply: alert.ply,
@@ -364,6 +366,7 @@ impl<'a> AlertObject<'a> {
             escalated: care.escalated,
             restored: care.restored,
             decided_by: care.decided_by.as_deref(),
+            muted_by: care.muted_by.as_deref(),
             reason: care.reason,
             notes: care
                 .notes

@@ -1,8 +1,8 @@
 //! What arbiters command, carried out (design.md 4.3).
 
-use shakmaty::{Setup, Square};
+use shakmaty::{Setup, Square, fen::Fen};
 
-use super::{Monitor, stand};
+use super::{Monitor, clock_at, stand};
 use crate::{
     board::{Edge, Placement},
     game::Ground,
@@ -50,14 +50,30 @@ impl Monitor {
                 };
                 self.tell_pgn();
             }
-            Verb::Adopt { turn, .. } => {
-                if !self.sensors.known() {
-                    let why = "the board has not been read yet".to_owned();
-                    return Err(Refusal::Value(why));
-                }
-                let seen = *self.sensors.placement();
-                let setup = adopted(&seen, self.game.last_final(), *turn);
-                self.game.adopt(setup, false, now);
+            Verb::Adopt { turn, fen, .. } => {
+                let setup = match fen {
+                    Some(fen) => given(fen, *turn)?,
+                    None if self.sensors.known() => {
+                        let seen = self.sensors.placement();
+                        adopted(seen, self.game.last_final(), *turn)
+                    }
+                    None => {
+                        let why = "the board has not been read yet".to_owned();
+                        return Err(Refusal::Value(why));
+                    }
+                };
+                self.game.adopt(setup, fen.is_some(), now);
+                self.game.wait_for_men();
+                self.drain_game();
+                self.tell_pgn();
+            }
+            Verb::Reinstate { ply, moves, .. } => {
+                let back = self.game.reinstate(*ply, moves, now);
+                back.map_err(|why| Refusal::Value(why.to_string()))?;
+                self.ruling = None;
+                self.unproved = None;
+                self.turn_began = clock_at(self.clock.facts());
+                self.talk.ask_board(now);
                 self.drain_game();
                 self.tell_pgn();
             }
@@ -115,6 +131,17 @@ impl Monitor {
         let told_apart = format!("{placement} {counted}");
         Ok(self.alert(finding, ply, &before, &placement, &told_apart))
     }
+}
+
+/// The position an arbiter says.
+fn given(fen: &str, turn: Side) -> Result<Setup, Refusal> {
+    let fen: Fen = fen
+        .parse()
+        .map_err(|why| Refusal::Value(format!("'{fen}' is no FEN: {why}")))?;
+    Ok(Setup {
+        turn,
+        ..fen.into_setup()
+    })
 }
 
 /// The men as they stand, with the castling rights whose king and rook have not left home since the

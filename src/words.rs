@@ -50,6 +50,20 @@ impl fmt::Display for BoardNo {
 #[serde(transparent)]
 pub struct GameId(pub String);
 
+impl GameId {
+    /// The round's name.
+    pub fn round(&self) -> &str {
+        self.0.rsplit_once('.').map_or("", |(round, _)| round)
+    }
+
+    /// The board; `None` when this is no game's name.
+    pub fn board(&self) -> Option<u16> {
+        let (_, rest) = self.0.rsplit_once('.')?;
+        let digits = rest.find(|c: char| !c.is_ascii_digit());
+        rest[..digits.unwrap_or(rest.len())].parse().ok()
+    }
+}
+
 impl fmt::Display for GameId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)

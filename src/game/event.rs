@@ -47,7 +47,8 @@ pub struct Recorded {
     pub side: Side,
     /// The legal move; `None` for an irregular ply.
     pub mv: Option<Move>,
-    /// Standard notation; for an irregular ply the squares, for a press without a move `--`.
+    /// Standard notation; for an irregular ply the squares, for a press without a move `--`, where an
+    /// arbiter adopted a position [`ADOPTED`](super::ADOPTED).
     pub san: String,
     /// UCI notation; empty for an irregular ply.
     pub uci: String,

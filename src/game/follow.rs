@@ -32,7 +32,7 @@ pub enum Stage {
     Ended {
         /// `1-0`, `0-1`, `1/2-1/2`.
         score: &'static str,
-        /// `mate`, `stalemate`, `kings`.
+        /// `mate`, `stalemate`, `kings`, `arbiter`.
         by: &'static str,
     },
 }
@@ -89,8 +89,8 @@ pub struct Game {
     looks_alike: usize,
     stopped: Option<At>,
     pub(super) stage: Stage,
-    wandered: bool,
-    asked: bool,
+    pub(super) wandered: bool,
+    pub(super) asked: bool,
     pub(super) array_told: bool,
     /// What the sensors read; `seen` is what is believed to stand.
     pub(super) read: Placement,
@@ -510,26 +510,12 @@ impl Game {
 
     pub(super) fn begin(&mut self, ground: Ground, at: At) {
         self.start = ground.clone();
-        self.tree = Tree::new(ground, at);
-        self.current = (self.tree.anchor().placement == self.seen).then_some(0);
-        self.edges.clear();
         self.record.clear();
         self.history = History::from_start();
-        self.press = None;
-        self.unmoved = None;
-        self.unplaced.clear();
         self.open = None;
-        self.misread.clear();
-        self.seen = self.read;
-        self.disturbed = false;
-        self.restoring = false;
         self.taken_back.clear();
-        self.ways.clear();
-        self.joining = None;
         self.stopped = None;
-        self.stage = Stage::Playing;
-        self.wandered = false;
-        self.asked = false;
+        self.settle_on(ground, at);
         self.out.push(Event::Began);
         if self.array_told && is_start_array(&self.seen, self.mode == CastlingMode::Chess960) {
             self.array_told = false;
@@ -633,7 +619,7 @@ impl Game {
 
     /// A legal ply that stood until the kings were put in the centre was made; a king's step to a
     /// centre square about when the clock stopped was the sign itself.
-    fn close_before_sign(&mut self, by: &str, at: At) {
+    pub(super) fn close_before_sign(&mut self, by: &str, at: At) {
         if by != "kings" || (self.stopped.is_none() && self.facts.connected) {
             return;
         }

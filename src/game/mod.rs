@@ -15,6 +15,7 @@ mod press;
 mod recall;
 mod reinstate;
 mod reply;
+mod ruling;
 mod start;
 mod tree;
 
@@ -23,4 +24,5 @@ pub use follow::{Game, Stage};
 pub use ground::Ground;
 pub use history::History;
 pub use reinstate::Unreinstated;
+pub use ruling::ADOPTED;
 pub use start::{is_start_array, kings_result};

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use super::{event::Recorded, ground::Ground};
+use super::{event::Recorded, ground::Ground, ruling::ADOPTED};
 use crate::words::clock_text;
 
 /// The tag pairs, in order.
@@ -28,14 +28,11 @@ pub fn write(tags: &Tags, start: &Ground, record: &[Recorded], result: &str) -> 
     let mut number_due = true;
     for ply in record {
         if ply.mv.is_none() {
-            line.word(
-                &mut text,
-                &format!(
-                    "{{irregular: {} played {}}}",
-                    crate::words::side_name(ply.side),
-                    ply.san
-                ),
-            );
+            let said = match ply.san.as_str() {
+                ADOPTED => "an arbiter let the game go on from another position".to_owned(),
+                san => format!("{} played {san}", crate::words::side_name(ply.side)),
+            };
+            line.word(&mut text, &format!("{{irregular: {said}}}"));
             break;
         }
         let fullmove = ply.before.setup().fullmoves;

@@ -102,7 +102,7 @@ impl Game {
         self.rebuild_history();
     }
 
-    fn put_on(&mut self, recorded: Recorded) {
+    pub(super) fn put_on(&mut self, recorded: Recorded) {
         let history = self.history.clone();
         self.history.note(&recorded);
         self.out.push(Event::Ply {

@@ -10,10 +10,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::Desk;
 use crate::{
-    incident::{Answer, Order, Refusal, Status},
+    incident::{Answer, Order, Refusal, Status, Verb},
     monitor::Output,
     publish::{Heard, answer},
-    words::BoardNo,
+    words::{BoardNo, GameId},
 };
 
 /// Commands that may wait for one board; it takes them in microseconds.
@@ -26,6 +26,7 @@ pub struct Switchboard(Arc<Mutex<Lines>>);
 #[derive(Debug, Default)]
 struct Lines {
     boards: HashMap<BoardNo, mpsc::Sender<Order>>,
+    games: HashMap<BoardNo, GameId>,
     /// Open alerts that nobody has, oldest first.
     open: Vec<String>,
 }
@@ -43,10 +44,16 @@ impl Switchboard {
         self.lines().boards.remove(&board);
     }
 
-    /// Learns from what a board says which alerts are open.
-    pub fn note(&self, output: &Output) {
-        let Output::Alert { alert, .. } = output else {
-            return;
+    /// Learns from what a board says which game is on it, and which alerts are open.
+    pub fn note(&self, board: BoardNo, output: &Output) {
+        let alert = match output {
+            Output::Alert { alert, .. } => alert,
+            Output::State(state) => {
+                let game = state.game.clone();
+                game.map(|game| self.lines().games.insert(board, game));
+                return;
+            }
+            _ => return,
         };
         let mut lines = self.lines();
         let known = lines.open.iter().position(|id| *id == alert.id);
@@ -55,6 +62,10 @@ impl Switchboard {
             (Some(at), false) => drop(lines.open.remove(at)),
             _ => {}
         }
+    }
+
+    fn plays(&self, board: BoardNo, game: &GameId) -> bool {
+        self.lines().games.get(&board) == Some(game)
     }
 
     fn newest(&self) -> Option<String> {
@@ -110,6 +121,22 @@ impl Orders {
         }
     }
 
+    /// A result of another game than the one on the board goes to the relay, and must be known there.
+    fn known(&self, order: &Order) -> Result<(), Refusal> {
+        let Verb::Result {
+            board,
+            game: Some(game),
+            ..
+        } = &order.verb
+        else {
+            return Ok(());
+        };
+        let (board, id) = (BoardNo(*board), GameId(game.clone()));
+        let known = self.desk.switchboard.plays(board, &id) || self.desk.relay.knows(board, &id);
+        let why = || Refusal::Value(format!("no game '{game}' is known at board {board}"));
+        known.then_some(()).ok_or_else(why)
+    }
+
     fn hear(&mut self, topic: &str, payload: &[u8], retained: bool) {
         let Some((user, verb)) = self.desk.topics.command(topic) else {
             return;
@@ -125,7 +152,8 @@ impl Orders {
         };
         let refused = order.and_then(|order| {
             let transaction = order.transaction.clone();
-            let sent = self.desk.switchboard.send(order);
+            let known = self.known(&order);
+            let sent = known.and_then(|()| self.desk.switchboard.send(order));
             sent.map_err(|refusal| (transaction, refusal))
         });
         if let Err((transaction, refusal)) = refused {

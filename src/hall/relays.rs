@@ -17,8 +17,11 @@ use super::{
 };
 use crate::{
     monitor::{Monitor, Output},
-    relay::{self, Event, Feed, Moment, News, Profile, Reader, Seat, Sheet, Sight, Time, lichess},
-    words::{At, BoardNo},
+    relay::{
+        self, Event, Feed, Moment, News, Profile, Reader, Seat, Sheet, Sight, Time, World,
+        book::Ending, lichess,
+    },
+    words::{At, BoardNo, GameId},
 };
 
 /// LiveChess's own port.
@@ -121,23 +124,45 @@ impl Time for RelayTime {
 
 /// Where a board's watch tells the relay. Without any output nothing is told.
 #[derive(Debug, Clone, Default)]
-pub struct RelayDesk(Arc<OnceLock<(Feed, RelayTime)>>);
+pub struct RelayDesk(Arc<OnceLock<Line>>);
+
+/// The way to the relay, and what is known there.
+#[derive(Debug)]
+struct Line {
+    feed: Feed,
+    time: RelayTime,
+    world: watch::Receiver<Arc<World>>,
+}
 
 impl RelayDesk {
+    /// Whether the relay has, or may have, a game of this name.
+    pub fn knows(&self, board: BoardNo, game: &GameId) -> bool {
+        let line = self.0.get();
+        line.is_some_and(|line| line.world.borrow().knows(board, game))
+    }
+
     /// Tells what a monitor said.
     pub fn tell(&self, board: BoardNo, output: &Output, monitor: &Monitor, at: At) {
-        let Some((feed, time)) = self.0.get() else {
+        let Some(Line { feed, time, .. }) = self.0.get() else {
             return;
         };
         match output {
             Output::Pgn { game, .. } => {
-                let ending = match monitor.game().stage() {
-                    crate::game::Stage::Ended { score, by } => Some((score, by)),
-                    _ => None,
-                };
+                let ending = monitor.result();
                 let (start, record) = (monitor.game().start(), monitor.record());
-                let sheet = Sheet::new(game.clone(), start, record, ending, time.moment(at));
+                let sheet = Sheet {
+                    repairs: monitor.repairs(),
+                    ..Sheet::new(game.clone(), start, record, ending, time.moment(at))
+                };
                 feed.tell(News::Game(board, sheet));
+            }
+            Output::Result { game, result } => {
+                let ending = result.map(|(score, by)| Ending {
+                    score: score.to_owned(),
+                    by: by.to_owned(),
+                    at: time.moment(at),
+                });
+                feed.tell(News::Result(board, game.clone(), ending));
             }
             Output::Link(report) => feed.tell(News::Link(board, report.clone())),
             Output::State(state) => feed.tell(News::State(board, state.clone())),
@@ -255,14 +280,18 @@ impl Relays {
             let seats = seats(&plan.pairings);
             let (feed, keeper, sight) = relay::feed(event(settings), seats, &dir, time.now());
             self.keeper = Some(tokio::spawn(keeper.run()));
+            let world = sight.world.clone();
             self.sight = Some(sight);
             // Nobody else sets it.
-            let _ = desk.0.set((feed, time));
+            let _ = desk.0.set(Line { feed, time, world });
         }
-        let Some((feed, time)) = desk.0.get() else {
+        let Some(Line { feed, time, world }) = desk.0.get() else {
             return Ok(());
         };
         let seats = seats(&plan.pairings);
+        for put_right in seats_before(&world.borrow(), round) {
+            feed.tell(put_right);
+        }
         feed.tell(News::Round(event(settings), seats, time.now()));
         let outputs = std::mem::take(&mut self.outputs).into_iter().zip(stay);
         for (output, stay) in outputs {
@@ -356,7 +385,23 @@ fn event(settings: &Settings) -> Event {
         time_control: control.map(ToString::to_string),
         first_s: control.map(super::settings::TimeControl::first_s),
         chess960: event.variant == Variant::Chess960,
+        pairings: event.pairings.clone(),
     }
+}
+
+/// The players of the other rounds, as their files name them now.
+fn seats_before(world: &World, round: &str) -> Vec<News> {
+    let mut news = Vec::new();
+    for past in world.rounds().filter(|past| past.event.round != round) {
+        let (Some(file), round) = (&past.event.pairings, &past.event.round) else {
+            continue;
+        };
+        match Pairings::read(file, round) {
+            Ok(pairings) => news.push(News::Seats(round.clone(), seats(&pairings))),
+            Err(why) => tracing::warn!(round, %why, "the players of this round stay as they were"),
+        }
+    }
+    news
 }
 
 fn seats(pairings: &Pairings) -> BTreeMap<BoardNo, Seat> {

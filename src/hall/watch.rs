@@ -204,7 +204,7 @@ impl Watch {
         for output in &standing {
             let relay = &watch.desk.relay;
             relay.tell(watch.board, output, &watch.monitor, at);
-            watch.desk.switchboard.note(output);
+            watch.desk.switchboard.note(watch.board, output);
         }
         let messages = standing.iter().flat_map(|output| {
             let all = watch.messages(output, at, watch.desk.clock.wall(), watch.seq);
@@ -304,7 +304,7 @@ impl Watch {
             }
             log(self.board, &output);
             self.desk.relay.tell(self.board, &output, &self.monitor, at);
-            self.desk.switchboard.note(&output);
+            self.desk.switchboard.note(self.board, &output);
             out.extend(self.messages(&output, at, self.desk.clock.wall(), self.seq));
             if let Some(onlooker) = &self.desk.onlooker {
                 let board = self.board;

@@ -10,4 +10,4 @@ pub use alert::{
 };
 pub use answers::{Answer, Answers};
 pub use book::{Book, Rules, Said, alert_id};
-pub use order::{MAX_NOTE, MAX_ORDER, Order, Refusal, VERBS, Verb};
+pub use order::{How, MAX_NOTE, MAX_ORDER, Order, Refusal, VERBS, Verb};

@@ -86,8 +86,14 @@ pub enum Verb {
     Result {
         /// Which board.
         board: u16,
-        /// `1-0`, `0-1`, `1/2-1/2`; `*` takes it back.
+        /// `1-0`, `0-1`, `1/2-1/2`; `0-0` when both have lost; `*` takes it back.
         result: String,
+        /// What brought it about.
+        #[serde(default)]
+        how: How,
+        /// Which game, if not the one on the board: `5.1` is the first of round 5 at board 1.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        game: Option<String>,
     },
     /// The men on the board are right: the game goes on from them.
     Adopt {
@@ -133,6 +139,36 @@ pub enum Verb {
         /// Which board.
         board: u16,
     },
+}
+
+/// What brought a result about.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum How {
+    /// The players: mate, resignation, agreement.
+    #[default]
+    Normal,
+    /// The time ran out.
+    Flag,
+    /// Illegal moves.
+    Illegal,
+    /// A player, or both, did not come.
+    Forfeit,
+    /// An arbiter's decision.
+    Adjudication,
+}
+
+impl How {
+    /// The word of the contract.
+    pub const fn word(self) -> &'static str {
+        match self {
+            How::Normal => "normal",
+            How::Flag => "flag",
+            How::Illegal => "illegal",
+            How::Forfeit => "forfeit",
+            How::Adjudication => "adjudication",
+        }
+    }
 }
 
 /// All verbs of the contract, as they stand in topics.

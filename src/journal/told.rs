@@ -30,7 +30,8 @@ pub fn told(output: &Output) -> Option<String> {
         | Output::Link(_)
         | Output::State(_)
         | Output::Clock(_)
-        | Output::Pgn { .. } => return None,
+        | Output::Pgn { .. }
+        | Output::Result { .. } => return None,
     };
     Some(line.to_string())
 }

@@ -30,6 +30,13 @@ pub enum Output {
         /// The whole game as PGN.
         pgn: String,
     },
+    /// An arbiter's word on the result of a game that is no more on this board.
+    Result {
+        /// Which game.
+        game: GameId,
+        /// Score, and what brought it about; `None`: it is not over.
+        result: Option<(&'static str, &'static str)>,
+    },
     /// An alert rose or changed.
     Alert {
         /// What happened to it.

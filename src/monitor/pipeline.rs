@@ -17,7 +17,7 @@ use crate::{
     dgt::{ClockMessage, Frames, Message, entries},
     game::{Case, Event, Game, Ground, History, Limits, Recorded, Stage, pgn},
     incident::{
-        Alert, AlertChange, Answers, Book, Care, ClockAt, Level, Order, Rules, Said, Status,
+        Alert, AlertChange, Answers, Book, Care, ClockAt, How, Level, Order, Rules, Said, Status,
         Window, alert_id,
     },
     laws::{self, Certainty, Code, Finding, Past, Regime, Stand, Turn},
@@ -64,7 +64,9 @@ pub struct Monitor {
     book: Book,
     answers: Answers,
     /// The result an arbiter gave.
-    ruling: Option<String>,
+    ruling: Option<(&'static str, How)>,
+    /// How often an arbiter put the game right.
+    repairs: u32,
     talk: Talk,
     link: LinkReport,
     games: u32,
@@ -96,6 +98,7 @@ impl Monitor {
             book: Book::new(rules(&settings)),
             answers: Answers::default(),
             ruling: None,
+            repairs: 0,
             talk: Talk::new(settings.dump_every_ms, settings.silent_ms),
             link: LinkReport {
                 state: LinkState::Absent,
@@ -316,6 +319,21 @@ impl Monitor {
         &self.game
     }
 
+    /// How the game ended, if it did: the score, and what brought it about. An arbiter's word goes before
+    /// what the board shows.
+    pub fn result(&self) -> Option<(&'static str, &'static str)> {
+        match (self.ruling, self.game.stage()) {
+            (Some((score, how)), _) => Some((score, how.word())),
+            (None, Stage::Ended { score, by }) => Some((score, by)),
+            (None, Stage::Setup | Stage::Playing) => None,
+        }
+    }
+
+    /// How often an arbiter put the game on the board right.
+    pub const fn repairs(&self) -> u32 {
+        self.repairs
+    }
+
     /// The plies of the running game that are final.
     pub fn record(&self) -> &[Recorded] {
         self.game.record()
@@ -475,6 +493,7 @@ impl Monitor {
         }
         self.was_cut = false;
         self.ruling = None;
+        self.repairs = 0;
         self.clock.new_game();
         self.turn_began = clock_at(self.clock.facts());
     }
@@ -683,11 +702,7 @@ impl Monitor {
         if let Some(control) = &s.time_control {
             tags.push(("TimeControl", control.clone()));
         }
-        let result = match (&self.ruling, self.game.stage()) {
-            (Some(ruling), _) => ruling,
-            (None, Stage::Ended { score, .. }) => score,
-            (None, Stage::Setup | Stage::Playing) => "*",
-        };
+        let result = self.result().map_or("*", |(score, _)| score);
         let text = pgn::write(&tags, self.game.start(), self.game.record(), result);
         Output::Pgn {
             game: self.game_id(),
@@ -802,11 +817,8 @@ impl Monitor {
     }
 
     fn state(&self) -> BoardState {
-        let (result, result_by) = match (&self.ruling, self.game.stage()) {
-            (Some(ruling), _) => (Some(ruling.clone()), Some("arbiter")),
-            (None, Stage::Ended { score, by }) => (Some(score.to_owned()), Some(by)),
-            (None, Stage::Setup | Stage::Playing) => (None, None),
-        };
+        let ruled = self.ruling.map(|_| "arbiter");
+        let result = self.result();
         BoardState {
             game: self.current_game(),
             round: Some(self.settings.round.clone()),
@@ -819,8 +831,8 @@ impl Monitor {
             last: self.last.clone(),
             ply: self.game.record().len() as u16,
             clock: self.clock_view(),
-            result,
-            result_by,
+            result: result.map(|(score, _)| score.to_owned()),
+            result_by: ruled.or(result.map(|(_, by)| by)),
             result_confirmed: self.ruling.is_some(),
             offences: self.book.offences(),
             alerts: self.book.open_ids(),

@@ -163,6 +163,8 @@ pub fn messages(output: &Output, ctx: &Context<'_>) -> Vec<Outgoing> {
                 pgn,
             },
         )],
+        // The retained texts are those of the games on the boards.
+        Output::Result { .. } => Vec::new(),
         Output::AlertGone(id) => vec![Outgoing::emptied(topics.alert(id))],
         Output::Answer(given) => vec![answer(topics, ctx.boot, ctx.seq, ctx.ts, given)],
         Output::Alert { change, alert } => {

@@ -2,6 +2,7 @@
 //! what all outputs are cut from, and what is kept on disk so that a delay survives a restart.
 
 use serde::{Deserialize, Serialize};
+use shakmaty::{CastlingMode, Chess};
 
 use crate::{
     game::{Ground, Recorded},
@@ -61,15 +62,12 @@ pub struct Sheet {
     pub plies: Vec<Ply>,
     /// Once it is over.
     pub ending: Option<Ending>,
+    /// How often an arbiter put it right.
+    #[serde(default)]
+    pub repairs: u32,
 }
 
 impl Sheet {
-    /// The round it belongs to, as its name says.
-    pub fn round(&self) -> &str {
-        let name = self.game.0.rsplit_once('.');
-        name.map_or("", |(round, _)| round)
-    }
-
     /// The game as a monitor holds it at `at`. The book knows better when the plies it has seen
     /// before became final.
     pub fn new(
@@ -96,6 +94,7 @@ impl Sheet {
                 by: by.to_owned(),
                 at,
             }),
+            repairs: 0,
         }
     }
 }
@@ -124,10 +123,12 @@ impl Games {
             true => both.take_while(|(old, new)| old.is(new)).count(),
             false => 0,
         };
-        // A finished game is frozen. Only a record that goes the same way (a result taken back), or
-        // brings a result of its own, is a correction of it.
-        let strays = common < old.plies.len().min(new.plies.len()) || new.plies.is_empty();
-        if old.ending.is_some() && new.ending.is_none() && strays {
+        // A finished game is frozen. Only what an arbiter put right, a record that goes the same way (a
+        // result taken back), or one that brings a result of its own, is a correction of it.
+        let gone = new.plies.is_empty() && !old.plies.is_empty();
+        let strays = common < old.plies.len().min(new.plies.len()) || gone;
+        let repaired = new.repairs > old.repairs;
+        if old.ending.is_some() && new.ending.is_none() && strays && !repaired {
             return false;
         }
         for (new, old) in new.plies[..common].iter_mut().zip(&old.plies) {
@@ -145,5 +146,21 @@ impl Games {
         *old = new;
         self.rev += 1;
         true
+    }
+
+    /// Takes an arbiter's word on the result of one of the games in, also of one that was never begun.
+    /// True when anything changed.
+    pub fn rule(&mut self, game: GameId, chess960: bool, ending: Option<Ending>) -> bool {
+        let known = self.sheets.iter().find(|sheet| sheet.game == game);
+        let mode = CastlingMode::from_chess960(chess960);
+        let sheet = known.cloned().unwrap_or_else(|| Sheet {
+            game,
+            chess960,
+            start: Ground::of(Chess::default(), mode).fen(),
+            plies: Vec::new(),
+            ending: None,
+            repairs: 0,
+        });
+        self.take(Sheet { ending, ..sheet })
     }
 }

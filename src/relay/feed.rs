@@ -9,7 +9,7 @@ use tokio::{
 };
 
 use super::{
-    book::{Moment, Sheet},
+    book::{Ending, Moment, Sheet},
     profile::Profile,
     round::{Event, Seats},
     store::Store,
@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     monitor::{BoardState, ClockView, LinkReport},
-    words::BoardNo,
+    words::{BoardNo, GameId},
 };
 
 /// News taken in before the outputs are told.
@@ -36,6 +36,9 @@ pub trait Time: Clone + Send + Sync + 'static {
 pub enum News {
     /// A game as it is now.
     Game(BoardNo, Sheet),
+    /// An arbiter's word on the result of a game that is no more on this board; without an ending it is
+    /// not over.
+    Result(BoardNo, GameId, Option<Ending>),
     /// How a board's cable is.
     Link(BoardNo, LinkReport),
     /// What a board shows.
@@ -44,6 +47,8 @@ pub enum News {
     Clock(BoardNo, ClockView, Moment),
     /// A round begins, or its pairings changed.
     Round(Event, Seats, Moment),
+    /// The pairings of a round that is over were put right.
+    Seats(String, Seats),
 }
 
 /// The way in. Never waits; after the relay has ended nothing is missed.
@@ -82,10 +87,12 @@ pub fn feed(event: Event, seats: Seats, dir: &Path, now: Moment) -> (Feed, Keepe
     let (sender, inbox) = mpsc::unbounded_channel();
     let store = Store(dir.to_owned());
     let games = store.games(&event, now);
+    let past = store.past(&event, now);
     let world = World {
         event: Arc::new(event),
         seats: Arc::new(seats),
         games,
+        past: past.into_iter().map(Arc::new).collect(),
         ..World::default()
     };
     let (world, world_seen) = watch::channel(Arc::new(world));
@@ -138,13 +145,30 @@ impl Keeper {
     fn take(&self, news: News, world: &mut World, changed: &mut Changed) {
         match news {
             News::Game(board, sheet) => {
-                let round = sheet.round().to_owned();
+                let round = sheet.game.round().to_owned();
                 let Some(book) = world.games_of(&round) else {
                     tracing::warn!(%board, round, "a game of a round that is not known");
                     return;
                 };
                 if Arc::make_mut(book.entry(board).or_default()).take(sheet) {
                     changed.boards.insert((round, board));
+                }
+            }
+            News::Result(board, game, ending) => {
+                let round = game.round().to_owned();
+                let chess960 = world.event.chess960;
+                let Some(book) = world.games_of(&round) else {
+                    tracing::warn!(%game, "a result of a round that is not known");
+                    return;
+                };
+                let games = Arc::make_mut(book.entry(board).or_default());
+                if games.rule(game, chess960, ending) {
+                    changed.boards.insert((round, board));
+                }
+            }
+            News::Seats(round, seats) => {
+                if world.seat(&round, seats) {
+                    changed.heads.insert(round);
                 }
             }
             News::Round(event, seats, now) => {

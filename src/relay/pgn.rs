@@ -9,7 +9,7 @@ use super::{
     round::{Event, Player, Table},
 };
 use crate::{
-    game::pgn::Line,
+    game::{ADOPTED, pgn::Line},
     words::{Side, clock_text, side_name},
 };
 
@@ -186,6 +186,10 @@ fn remark(segment: &Segment<'_>) -> Option<String> {
         return Some(format!("No game can begin at {}", segment.fen));
     }
     let cut = segment.cut?;
+    if cut.san == ADOPTED {
+        let what = "The record ends here: an arbiter let the game go on from another position";
+        return Some(what.to_owned());
+    }
     let side = side_name(shakmaty::Position::turn(segment.end.as_ref()?));
     let what = clean(&cut.san).replace(['{', '}'], "");
     Some(format!(

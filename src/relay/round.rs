@@ -1,6 +1,6 @@
 //! A round as one output may show it: the event, and a table for every board.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, path::PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -29,6 +29,8 @@ pub struct Event {
     pub first_s: Option<u32>,
     /// Chess960.
     pub chess960: bool,
+    /// The file the players came from: it is read again when the configuration is.
+    pub pairings: Option<PathBuf>,
 }
 
 /// A player as the pairings tell.

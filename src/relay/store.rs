@@ -14,7 +14,7 @@ use super::{
     files,
     folder::replace,
     round::{Event, Seats},
-    world::Book,
+    world::{Book, World},
 };
 use crate::words::BoardNo;
 
@@ -42,14 +42,9 @@ impl Store {
     pub(super) fn games(&self, event: &Event, now: Moment) -> Book {
         let dir = self.dir(event);
         let games = boards(&dir);
-        let plies = games.values().flat_map(|games| &games.sheets);
-        let newest = plies.flat_map(|sheet| sheet.plies.iter().map(|ply| ply.at));
-        let Some(newest) = newest.max() else {
+        let Some(newest) = newest(&games).filter(|newest| !fresh(*newest, now)) else {
             return games;
         };
-        if newest.0.saturating_add(OLDEST_MS) > now.0 {
-            return games;
-        }
         let aside = self
             .0
             .join(format!("{}-{}", files::folder(event), newest.0));
@@ -58,6 +53,31 @@ impl Store {
             Err(why) => tracing::error!(record = %dir.display(), %why, "a round of long ago stays"),
         }
         Book::new()
+    }
+
+    /// The rounds before this one that may still say something, oldest first.
+    pub(super) fn past(&self, event: &Event, now: Moment) -> Vec<World> {
+        let mut past = Vec::new();
+        for entry in fs::read_dir(&self.0).into_iter().flatten().flatten() {
+            let dir = entry.path();
+            let head = dir.join(ROUND);
+            if dir == self.dir(event) || !head.exists() {
+                continue;
+            }
+            let games = boards(&dir);
+            let newest = newest(&games).filter(|newest| fresh(*newest, now));
+            if let (Some(newest), Some(Head { event, seats })) = (newest, read(&head)) {
+                let world = World {
+                    event: Arc::new(event),
+                    seats: Arc::new(seats),
+                    games,
+                    ..World::default()
+                };
+                past.push((newest, world));
+            }
+        }
+        past.sort_by_key(|(newest, _)| *newest);
+        past.into_iter().map(|(_, world)| world).collect()
     }
 
     /// Keeps event and players of a round.
@@ -81,6 +101,20 @@ impl Store {
         let path = self.dir(event).join(format!("board-{board}.json"));
         replace(&path, text.as_bytes())
     }
+}
+
+/// When something was last known of these games.
+fn newest(games: &Book) -> Option<Moment> {
+    let sheets = games.values().flat_map(|games| &games.sheets);
+    let moments = sheets.flat_map(|sheet| {
+        let ended = sheet.ending.iter().map(|ending| ending.at);
+        sheet.plies.iter().map(|ply| ply.at).chain(ended)
+    });
+    moments.max()
+}
+
+fn fresh(newest: Moment, now: Moment) -> bool {
+    newest.0.saturating_add(OLDEST_MS) > now.0
 }
 
 /// A file that does not read is left alone until it is written again.

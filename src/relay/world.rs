@@ -7,7 +7,11 @@ use super::{
     profile::Profile,
     round::{Event, Seats},
 };
-use crate::{incident::ClockAt, monitor::LinkState, words::BoardNo};
+use crate::{
+    incident::ClockAt,
+    monitor::LinkState,
+    words::{BoardNo, GameId},
+};
 
 /// What a board shows now. None of it may go into a delayed output.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -75,6 +79,27 @@ impl World {
         }
         self.event = Arc::new(event);
         self.seats = Arc::new(seats);
+    }
+
+    /// Other players in a round that is over. True when anything changed.
+    pub fn seat(&mut self, round: &str, seats: Seats) -> bool {
+        let mut past = self.past.iter_mut();
+        let past = past.find(|past| past.event.round == round && *past.seats != seats);
+        past.map(|past| Arc::make_mut(past).seats = Arc::new(seats))
+            .is_some()
+    }
+
+    /// Whether there is, or may be, a game of this name: the round is known, and somebody plays at the
+    /// board.
+    pub fn knows(&self, board: BoardNo, game: &GameId) -> bool {
+        let mut rounds = self.rounds();
+        rounds.any(|round| {
+            let games = round.games.get(&board);
+            let first = format!("{}.{board}", round.event.round);
+            let played =
+                games.is_some_and(|games| games.sheets.iter().any(|one| one.game == *game));
+            played || (game.0 == first && round.seats.contains_key(&board))
+        })
     }
 
     /// The games of a round, if it is known.

@@ -154,7 +154,11 @@ impl Day {
                 _ if alert.status == Status::Open => {}
                 _ => self.ended.push(*alert),
             },
-            Output::Link(_) | Output::Clock(_) | Output::Pgn { .. } | Output::Answer(_) => {}
+            Output::Link(_)
+            | Output::Clock(_)
+            | Output::Pgn { .. }
+            | Output::Result { .. }
+            | Output::Answer(_) => {}
             Output::AlertGone(id) => self.gone.push((now, id)),
         }
     }

@@ -185,6 +185,13 @@ fn known_plies_keep_their_moment_and_finished_games_are_frozen() {
     stray.plies[0].uci = "a2a4".to_owned();
     assert!(!games.take(stray));
     assert!(!games.take(told(0, 60, None)));
+    // Unless an arbiter put it back so.
+    let mut back = games.clone();
+    assert!(back.take(Sheet {
+        repairs: 1,
+        ..told(0, 65, None)
+    }));
+    assert!(back.sheets[0].plies.is_empty());
     // The arbiter's correction of the result, and a result taken back.
     assert!(games.take(told(4, 70, Some("1/2-1/2"))));
     assert_eq!(

@@ -86,6 +86,7 @@ pub fn game(rng: &mut Rng, start: &str, plan: &Plan) -> Sheet {
         start: start.to_owned(),
         plies: Vec::new(),
         ending: None,
+        repairs: 0,
     };
     let mut clocks = [5400_u32; 2];
     for n in 0..plan.plies {
@@ -217,6 +218,7 @@ pub fn world(sheets: Vec<Vec<Sheet>>, chess960: bool) -> World {
             time_control: Some("5400+30".to_owned()),
             first_s: Some(5400),
             chess960,
+            ..Event::default()
         }),
         seats: Arc::new(boards.keys().map(|board| (*board, seat(board.0))).collect()),
         games: boards,

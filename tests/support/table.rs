@@ -1,4 +1,5 @@
 //! A board and its clock behind a serial server, moved by the test.
+#![allow(dead_code)] // each test uses its own part
 
 use std::{
     io::{Read, Write},
@@ -26,6 +27,8 @@ struct Inner {
     men: Placement,
     to_move: Side,
     running: bool,
+    /// What the clock shows, s: White's, Black's.
+    times: (u32, u32),
     line: Option<TcpStream>,
 }
 
@@ -39,6 +42,7 @@ impl Table {
                 men: Placement::from(&Board::new()),
                 to_move: Side::White,
                 running: false,
+                times: (312, 287),
                 line: None,
             })),
         };
@@ -93,17 +97,17 @@ impl Table {
     }
 
     fn tell_clock(&self) {
-        let (to_move, running) = {
+        let (to_move, running, (white, black)) = {
             let inner = self.inner.lock().expect("whole");
-            (inner.to_move, inner.running)
+            (inner.to_move, inner.running, inner.times)
         };
         let hand = |seconds| HandTime {
             seconds,
             ..HandTime::default()
         };
         let times = ClockTimes {
-            left: hand(312),
-            right: hand(287),
+            left: hand(white),
+            right: hand(black),
             running,
             lever: to_move.fold_wb(Hand::Left, Hand::Right),
             battery_low: false,
@@ -115,6 +119,12 @@ impl Table {
     /// The arbiter starts White's clock.
     pub fn start_clock(&self) {
         self.inner.lock().expect("whole").running = true;
+        self.tell_clock();
+    }
+
+    /// What the clock shows from now on, s.
+    pub fn set_times(&self, white: u32, black: u32) {
+        self.inner.lock().expect("whole").times = (white, black);
         self.tell_clock();
     }
 

@@ -6,10 +6,10 @@ use super::{Monitor, clock_at, stand};
 use crate::{
     board::{Edge, Placement},
     game::Ground,
-    incident::{Alert, Answer, Order, Refusal, Verb},
+    incident::{Alert, Answer, How, Order, Refusal, Verb},
     laws::{self, Certainty, Code, Counts, Finding},
     monitor::Output,
-    words::Side,
+    words::{GameId, Side},
 };
 
 impl Monitor {
@@ -39,16 +39,11 @@ impl Monitor {
                 let said = self.book.offence(alert, &order.user, now)?;
                 self.tell_alerts(said);
             }
-            Verb::Result { result, .. } => {
-                self.ruling = match result.as_str() {
-                    "*" => None,
-                    "1-0" | "0-1" | "1/2-1/2" => Some(result.clone()),
-                    other => {
-                        let why = format!("'{other}' is no result: 1-0, 0-1, 1/2-1/2 or *");
-                        return Err(Refusal::Value(why));
-                    }
-                };
-                self.tell_pgn();
+            Verb::Result {
+                result, how, game, ..
+            } => {
+                let ruling = score(result)?.map(|score| (score, *how));
+                self.rule(ruling, game.as_deref())?;
             }
             Verb::Adopt { turn, fen, .. } => {
                 let setup = match fen {
@@ -62,7 +57,9 @@ impl Monitor {
                         return Err(Refusal::Value(why));
                     }
                 };
-                self.game.adopt(setup, fen.is_some(), now);
+                self.ruling = None;
+                self.repairs += 1;
+                self.game.goes_on_from(setup, fen.is_some(), now);
                 self.game.wait_for_men();
                 self.drain_game();
                 self.tell_pgn();
@@ -71,6 +68,7 @@ impl Monitor {
                 let back = self.game.reinstate(*ply, moves, now);
                 back.map_err(|why| Refusal::Value(why.to_string()))?;
                 self.ruling = None;
+                self.repairs += 1;
                 self.unproved = None;
                 self.turn_began = clock_at(self.clock.facts());
                 self.talk.ask_board(now);
@@ -78,6 +76,7 @@ impl Monitor {
                 self.tell_pgn();
             }
             Verb::Choose { candidate, .. } => {
+                self.repairs += 1;
                 let chosen = self.choose(*candidate, now);
                 chosen.map_err(|why| Refusal::Value(why.to_string()))?;
             }
@@ -102,6 +101,39 @@ impl Monitor {
             _ => {
                 let said = self.book.order(order, now)?;
                 self.tell_alerts(said);
+            }
+        }
+        Ok(())
+    }
+
+    /// The result of the game on the board, or of an earlier one.
+    fn rule(
+        &mut self,
+        ruling: Option<(&'static str, How)>,
+        game: Option<&str>,
+    ) -> Result<(), Refusal> {
+        let now = self.now;
+        match game {
+            Some(game) if game != self.game_id().0 => {
+                let board = GameId(game.to_owned()).board();
+                if board != Some(self.settings.board) {
+                    let why = format!("'{game}' is no game of board {}", self.settings.board);
+                    return Err(Refusal::Value(why));
+                }
+                self.out.push_back(Output::Result {
+                    game: GameId(game.to_owned()),
+                    result: ruling.map(|(score, how)| (score, how.word())),
+                });
+            }
+            _ => {
+                self.ruling = ruling;
+                self.repairs += 1;
+                match ruling {
+                    Some((score, _)) => self.game.ruled_over(score, now),
+                    None => self.game.ruled_on(now),
+                }
+                self.drain_game();
+                self.tell_pgn();
             }
         }
         Ok(())
@@ -144,6 +176,17 @@ fn given(fen: &str, turn: Side) -> Result<Setup, Refusal> {
     })
 }
 
+/// A result as an arbiter gives it; `*` is none.
+fn score(text: &str) -> Result<Option<&'static str>, Refusal> {
+    const SCORES: [&str; 4] = ["1-0", "0-1", "1/2-1/2", "0-0"];
+    if text == "*" {
+        return Ok(None);
+    }
+    let known = SCORES.into_iter().find(|score| *score == text);
+    let why = || format!("'{text}' is no result: {} or *", SCORES.join(", "));
+    known.map(Some).ok_or_else(|| Refusal::Value(why()))
+}
+
 /// The men as they stand, with the castling rights whose king and rook have not left home since the
 /// last position that was sure.
 fn adopted(seen: &Placement, last: &Ground, turn: Side) -> Setup {
@@ -153,6 +196,9 @@ fn adopted(seen: &Placement, last: &Ground, turn: Side) -> Setup {
     setup.turn = turn;
     setup.ep_square = None;
     setup.halfmoves = 0;
+    if turn.is_white() && last.turn().is_black() {
+        setup.fullmoves = setup.fullmoves.saturating_add(1);
+    }
     let stays = |square: Square| setup.board.piece_at(square) == before.piece_at(square);
     for square in setup.castling_rights {
         let side = before.color_at(square);

@@ -200,9 +200,12 @@ const ask = {
     if (said) act("adopt", { board, turn: said.turn });
   },
   async result(board) {
-    const results = [["1-0", "1-0"], ["1/2-1/2", "½-½"], ["0-1", "0-1"], ["*", t("noResult")]];
-    const said = await form(t("result"), choice("result", results));
-    if (said) act("result", { board, result: said.result });
+    const results = [["1-0", "1-0"], ["1/2-1/2", "½-½"], ["0-1", "0-1"], ["0-0", t("bothLost")], ["*", t("noResult")]];
+    const hows = ["normal", "flag", "illegal", "forfeit", "adjudication"].map((one) => [one, t(`by-${one}`)]);
+    const game = hall.boards.get(board)?.state?.game || "";
+    const said = await form(t("result"), choice("result", results), choice("how", hows),
+      el("label", {}, t("whichGame"), el("input", { name: "game", value: game, pattern: "[^\\s]+\\.[0-9]+[a-z0-9\\-]*" })));
+    if (said) act("result", { board, result: said.result, how: said.how, ...(said.game && said.game !== game ? { game: said.game } : {}) });
   },
   async offence(board) {
     const codes = ["two-hands", "clock-pressed-without-move"].map((one) => [one, t(one)]);

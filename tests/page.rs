@@ -202,6 +202,33 @@ fn two_phones_see_claim_and_confirm_one_alert() {
         "document.querySelector('.one')?.innerText.includes('Black 0')",
     );
 
+    // The reply was made while nobody read the board: she enters it, and the men follow.
+    b.tap(&ana, "button[data-do='ply 0']");
+    b.until(
+        &ana,
+        "document.querySelector('dialog[open] input[name=ply]')?.value === '1'",
+    );
+    b.ask(&ana, "document.querySelector('textarea').focus()");
+    b.write(&ana, "1... e5");
+    b.tap(&ana, "dialog button.confirm");
+    b.until(
+        &ana,
+        "document.querySelector('.one table')?.innerText.includes('e5')",
+    );
+    b.until(
+        &ana,
+        "document.querySelector('.facts')?.innerText.includes('disturbed')",
+    );
+    b.picture(&ana, &pictures.join("reinstated.png"));
+    table.slide(Square::E7, Square::E5);
+    b.until(
+        &ana,
+        "document.querySelector('.facts')?.innerText.includes('playing')",
+    );
+
+    // The telephone may keep the page as an app.
+    assert_eq!(b.not_installable(&ana), Vec::<String>::new());
+
     // Whoever has not come in, or comes from another site, rules nothing.
     let forged = "fetch('cmd/resync', {method: 'POST', headers: {'content-type': 'application/json', \
                   'x-atalaya': 'guess'}, body: '{\"transaction\":\"y\",\"board\":3}'}).then(r => r.status)";

@@ -76,6 +76,7 @@ fn the_example_holds_every_key_and_no_other() {
     let settings = load(&text);
     assert_eq!(settings.boards.len(), 2);
     assert_eq!(settings.relays.len(), 4);
+    assert_eq!(settings.ntfy.len(), 1);
     let whole: toml::Table = text.parse().expect("it is TOML");
     for table in TABLES {
         let entries = match &whole[table.name] {
@@ -159,6 +160,11 @@ fn every_bad_value_is_told_with_its_line_and_key() {
         ("[broker]\nlisten = \"localhost\"", "broker.listen"),
         ("[broker]\nwebsocket = 9001", "broker.websocket"),
         ("[web]\nlisten = \"8080\"", "web.listen"),
+        (
+            "[phones]\nhome_assistant = \"a/#\"",
+            "phones.home_assistant",
+        ),
+        ("[phones]\nlines = \"often\"", "phones.lines"),
         ("[timing]\nsettle_ms = -1", "timing.settle_ms"),
         ("[timing]\nsettle_ms = 1.5", "timing.settle_ms"),
     ] {
@@ -169,6 +175,21 @@ fn every_bad_value_is_told_with_its_line_and_key() {
     }
     let faults = faults("[venue\nid = 1\n");
     assert!(faults[0].starts_with("a.toml:1: "), "{faults:?}");
+}
+
+#[test]
+fn a_phone_has_a_topic_and_a_name() {
+    let faults = faults(
+        "[[ntfy]]\nurl = \"https://ntfy.example.org\"\nuser = \"ana\"\n\
+         [[ntfy]]\nurl = \"https://ntfy.example.org/hall\"\n\
+         [[ntfy]]\nurl = \"https://ntfy.example.org/hall\"\nuser = \"a/b\"\n",
+    );
+    assert_eq!(faults.len(), 3, "{faults:?}");
+    assert!(
+        faults[0].starts_with("a.toml:2: ntfy.url: `https://ntfy.example.org` is no ntfy topic")
+    );
+    assert_eq!(faults[1], "a.toml:4: ntfy.user: is missing");
+    assert!(faults[2].starts_with("a.toml:8: ntfy.user: `a/b` is no name"));
 }
 
 #[test]

@@ -89,9 +89,9 @@ pub async fn run(args: Args) -> Result<(), Failure> {
     until_linked(&options.links, args.boards).await;
     let hall = start(settings.clone(), clock, onlooker).await?;
     let (host, port) = hall.broker();
-    let page = hall
-        .page()
-        .map(|page| format!("The arbiters' page:  {page}\n"));
+    let page = hall.page().map(|page| {
+        format!("The arbiters' page:  {page}   (come in under any name, and answer the alerts)\n")
+    });
     print(format!(
         "Atalaya watches {} virtual boards, {} times as fast as life (seed {}).\n{}\
          Look in from another terminal:  mosquitto_sub -h {host} -p {port} -v -t '{}/v1/{}/#'\n\n",

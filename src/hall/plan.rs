@@ -94,6 +94,8 @@ impl Plan {
             ("[mqtt]", new.mqtt != running.mqtt),
             ("[broker]", new.broker != running.broker),
             ("[web]", new.web != running.web),
+            ("[phones]", new.phones != running.phones),
+            ("[[ntfy]]", new.ntfy != running.ntfy),
             ("journal.dir", new.journal != running.journal),
             ("ports.search", new.ports != running.ports),
             ("[[board]]", every_port(new) != every_port(running)),
@@ -104,6 +106,8 @@ impl Plan {
         new.mqtt.clone_from(&running.mqtt);
         new.broker.clone_from(&running.broker);
         new.web.clone_from(&running.web);
+        new.phones.clone_from(&running.phones);
+        new.ntfy.clone_from(&running.ntfy);
         new.journal.clone_from(&running.journal);
         new.ports.clone_from(&running.ports);
         if every_port(new) != every_port(running) {

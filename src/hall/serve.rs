@@ -1,7 +1,11 @@
 //! The daemon: broker, client, journal and one watch per board, from start to stop.
 
 use std::{
-    collections::BTreeMap, convert::Infallible, net::SocketAddr, path::PathBuf, sync::Arc,
+    collections::BTreeMap,
+    convert::Infallible,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    sync::Arc,
     time::Duration,
 };
 
@@ -36,7 +40,9 @@ use crate::{
         Publisher, Speaks, StatusWords, Tls, TlsError, TlsFiles, TopicError, Topics, User, channel,
     },
     web::{
-        Users, UsersError, Web, WebError, WebSettings, random_password,
+        Users, UsersError, Web, WebError, WebSettings,
+        phones::{NtfyUser, PhoneSettings, Phones},
+        random_password,
         tls::{Certificate, CertificateError},
     },
     words::BoardNo,
@@ -94,6 +100,9 @@ pub enum ServeError {
     /// The way to a broker that asks for TLS.
     #[error("[mqtt]: {0}")]
     Tls(#[from] TlsError),
+    /// ntfy by TLS.
+    #[error("[[ntfy]]: {0}")]
+    Ntfy(#[from] reqwest::Error),
     /// The page's certificate.
     #[error("[web]: {0}")]
     Certificate(#[from] CertificateError),
@@ -116,6 +125,7 @@ pub struct Hall {
     stop_boards: CancellationToken,
     stop_actor: CancellationToken,
     web: Option<Web>,
+    phones: Option<Phones>,
 }
 
 /// A board that is watched.
@@ -201,6 +211,7 @@ impl Hall {
                 stop_boards.clone(),
             ));
         }
+        let phones = phones(settings, client.clone(), login.clone(), clock)?;
         let web = match settings.web.listen {
             Some(listen) => Some(serve_page(settings, client.clone(), login, listen, clock).await?),
             None => None,
@@ -208,6 +219,7 @@ impl Hall {
         Ok(Hall {
             relays,
             web,
+            phones,
             broker,
             client,
             boards,
@@ -292,6 +304,9 @@ impl Hall {
     pub async fn stop(mut self) {
         if let Some(web) = self.web.take() {
             web.stop().await;
+        }
+        if let Some(phones) = self.phones.take() {
+            phones.stop().await;
         }
         self.stop_boards.cancel();
         for board in self.boards {
@@ -619,6 +634,39 @@ pub async fn serve_page(
     .await?)
 }
 
+/// The bridges to devices that know nothing of the page, if there are any.
+fn phones(
+    settings: &Settings,
+    broker: (String, u16),
+    login: Option<Login>,
+    clock: Clock,
+) -> Result<Option<Phones>, ServeError> {
+    let user = |one: &settings::Ntfy| {
+        let token = one.token_file.as_deref().map(first_line).transpose()?;
+        Ok::<_, ServeError>(NtfyUser {
+            url: one.url.clone(),
+            user: one.user.clone(),
+            language: one.language.unwrap_or(settings.event.language),
+            checks: one.checks,
+            token,
+        })
+    };
+    let phones = PhoneSettings {
+        broker,
+        broker_tls: broker_tls(settings)?,
+        login,
+        topics: Topics::new(&settings.mqtt.root, &settings.venue.id)?,
+        lines: settings.phones.lines,
+        home_assistant: settings.phones.home_assistant.clone(),
+        ntfy: settings.ntfy.iter().map(user).collect::<Result<_, _>>()?,
+        wall: clock.wall(),
+    };
+    if phones.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(Phones::start(phones)?))
+}
+
 fn users(settings: &Settings) -> Result<Option<Users>, ServeError> {
     Ok(settings.web.users.as_deref().map(Users::read).transpose()?)
 }
@@ -652,12 +700,16 @@ pub fn login(mqtt: &Mqtt) -> Result<Option<Login>, ServeError> {
     let (Some(user), Some(path)) = (&mqtt.username, &mqtt.password_file) else {
         return Ok(None);
     };
+    Ok(Some((user.clone(), first_line(path)?)))
+}
+
+/// A password or a token.
+fn first_line(path: &Path) -> Result<String, ServeError> {
     let text = std::fs::read_to_string(path).map_err(|source| ServeError::Password {
-        path: path.clone(),
+        path: path.to_owned(),
         source,
     })?;
-    let password = text.lines().next().unwrap_or_default().to_owned();
-    Ok(Some((user.clone(), password)))
+    Ok(text.lines().next().unwrap_or_default().to_owned())
 }
 
 /// Short, and new at each start as long as the wall clock moves.

@@ -117,6 +117,15 @@ const SAID: &[Channel] = &[
         messages: &[message::<schema::AlertEvent<'_>>("alert-event")],
     },
     Channel {
+        name: "alert-text",
+        topic: "alert-text/{language}",
+        about: "The same in one line of plain text, no JSON, in `en` or `es`: for apps that show a topic's \
+                text. Only where `phones.lines` is set.",
+        retained: false,
+        qos: 1,
+        messages: &[message::<String>("alert-text")],
+    },
+    Channel {
         name: "reply",
         topic: "reply/{user}",
         about: "The answer to a command.",
@@ -293,7 +302,10 @@ impl Book {
             }),
         );
         for (name, payload) in messages {
-            let told = json!({"name": name, "payload": payload});
+            let mut told = json!({"name": name, "payload": payload});
+            if channel.name == "alert-text" {
+                told["contentType"] = "text/plain".into();
+            }
             self.messages.insert(name, told);
         }
     }
@@ -337,6 +349,7 @@ fn parameters(topic: &str) -> Value {
         ("venue", "The hall, `venue.id`: a-z 0-9 -.", "hall-1"),
         ("board", "Number of the board.", "3"),
         ("alert", "Name of the alert, its `id`.", "b3-9f2c"),
+        ("language", "`en` or `es`.", "en"),
         (
             "user",
             "Who speaks: the access list of the broker proves it.",

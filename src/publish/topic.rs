@@ -99,6 +99,12 @@ impl Topics {
         self.below("alert-event")
     }
 
+    /// What happens to alerts, as one line of plain text in a language (`en`, `es`); not retained, and
+    /// only where phones are told by lines.
+    pub fn alert_line(&self, language: &str) -> String {
+        self.below(&format!("alert-text/{language}"))
+    }
+
     /// The filters that catch all but commands.
     pub fn public(&self) -> Vec<String> {
         [

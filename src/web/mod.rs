@@ -2,6 +2,7 @@
 //! server-sent events. Its own files are plain HTML, CSS and JavaScript under `assets`.
 
 mod mirror;
+pub mod phones;
 mod routes;
 mod session;
 pub mod tls;

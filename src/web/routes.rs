@@ -36,48 +36,63 @@ const REPLY: Duration = Duration::from_secs(6);
 const COOKIE: &str = "atalaya";
 const CSRF: &str = "x-atalaya";
 
-/// The page's own files: path, type, text.
-const FILES: &[(&str, &str, &str)] = &[
+/// The page's own files: path, type, bytes. No service worker keeps them: a page without its hall would
+/// look calm.
+const FILES: &[(&str, &str, &[u8])] = &[
     (
         "/",
         "text/html; charset=utf-8",
-        include_str!("assets/index.html"),
+        include_bytes!("assets/index.html"),
     ),
     (
         "/app.js",
         "text/javascript; charset=utf-8",
-        include_str!("assets/app.js"),
+        include_bytes!("assets/app.js"),
     ),
     (
         "/views.js",
         "text/javascript; charset=utf-8",
-        include_str!("assets/views.js"),
+        include_bytes!("assets/views.js"),
     ),
     (
         "/diagram.js",
         "text/javascript; charset=utf-8",
-        include_str!("assets/diagram.js"),
+        include_bytes!("assets/diagram.js"),
     ),
     (
         "/words.js",
         "text/javascript; charset=utf-8",
-        include_str!("assets/words.js"),
+        include_bytes!("assets/words.js"),
     ),
     (
         "/style.css",
         "text/css; charset=utf-8",
-        include_str!("assets/style.css"),
+        include_bytes!("assets/style.css"),
     ),
-    ("/men.svg", "image/svg+xml", include_str!("assets/men.svg")),
+    (
+        "/men.svg",
+        "image/svg+xml",
+        include_bytes!("assets/men.svg"),
+    ),
     (
         "/icon.svg",
         "image/svg+xml",
-        include_str!("assets/icon.svg"),
+        include_bytes!("assets/icon.svg"),
+    ),
+    (
+        "/icon-192.png",
+        "image/png",
+        include_bytes!("assets/icon-192.png"),
+    ),
+    (
+        "/icon-512.png",
+        "image/png",
+        include_bytes!("assets/icon-512.png"),
     ),
     (
         "/manifest.webmanifest",
         "application/manifest+json",
-        include_str!("assets/manifest.webmanifest"),
+        include_bytes!("assets/manifest.webmanifest"),
     ),
 ];
 

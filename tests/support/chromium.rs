@@ -1,4 +1,5 @@
 //! Phones: pages of one headless Chromium, driven through the DevTools protocol.
+#![allow(dead_code, reason = "each test uses its part")]
 
 use std::{
     fs,
@@ -203,6 +204,22 @@ impl Chromium {
             "Input.insertText",
             &json!({"text": text}),
         );
+    }
+
+    /// Why the browser would not keep the page as an app. These pages are private ones, for which it
+    /// never does; that is left out.
+    pub fn not_installable(&mut self, phone: &Phone) -> Vec<String> {
+        let errors = self.call(
+            Some(&phone.session),
+            "Page.getInstallabilityErrors",
+            &json!({}),
+        );
+        let errors = errors["installabilityErrors"].as_array().cloned();
+        let errors = errors.expect("a list").into_iter();
+        errors
+            .map(|error| error["errorId"].to_string())
+            .filter(|error| !error.contains("in-incognito"))
+            .collect()
     }
 
     /// A picture of what the page shows, as PNG.

@@ -10,6 +10,7 @@ use crate::{
     link::{Address, Level},
     publish::Topics,
     relay::Boards,
+    web::is_user_name,
 };
 
 /// A table of the configuration.
@@ -122,6 +123,20 @@ pub const TABLES: &[Table] = &[
             path("key"),
         ],
     ),
+    table(
+        "phones",
+        &[key("lines", truth), key("home_assistant", prefix)],
+    ),
+    tables(
+        "ntfy",
+        &[
+            key("url", topic_url),
+            key("user", user),
+            key("language", word::<Lang>),
+            key("checks", truth),
+            path("token_file"),
+        ],
+    ),
     // no `path`: beside /etc/atalaya/atalaya.toml nobody may write
     table("journal", &[key("dir", filled)]),
     table(
@@ -207,6 +222,36 @@ fn listen_or_none(text: &str) -> Result<(), String> {
     parse_listen_or_none(text)
         .map(drop)
         .map_err(|why| why.to_string())
+}
+
+fn prefix(text: &str) -> Result<(), String> {
+    match Topics::new(text, "hall") {
+        Ok(_) => Ok(()),
+        Err(_) => Err(format!(
+            "`{text}` is no discovery prefix: write \"homeassistant\", or leave the key out"
+        )),
+    }
+}
+
+fn user(text: &str) -> Result<(), String> {
+    if is_user_name(text) {
+        return Ok(());
+    }
+    Err(format!(
+        "`{text}` is no name: use at most 32 letters, digits, '.', '_' and '-'"
+    ))
+}
+
+fn topic_url(text: &str) -> Result<(), String> {
+    url(text)?;
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    match text.splitn(4, '/').nth(3) {
+        // ntfy's names have 64 letters at most, and the answers' name is longer by 8.
+        Some(topic) if (1..=56).contains(&topic.len()) && topic.chars().all(plain) => Ok(()),
+        _ => Err(format!(
+            "`{text}` is no ntfy topic: write server and name, such as https://ntfy.example.org/ana-7h3kq9"
+        )),
+    }
 }
 
 fn url(text: &str) -> Result<(), String> {

@@ -42,6 +42,10 @@ pub struct Settings {
     pub broker: Broker,
     /// `[web]`
     pub web: Web,
+    /// `[phones]`
+    pub phones: Phones,
+    /// `[[ntfy]]`
+    pub ntfy: Vec<Ntfy>,
     /// `[journal]`
     pub journal: Journal,
     /// `[timing]`
@@ -217,6 +221,35 @@ pub struct Web {
     pub certificate: Option<PathBuf>,
     /// The key, PEM.
     pub key: Option<PathBuf>,
+}
+
+/// Devices that know nothing of the page.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Phones {
+    /// Each alert is also told as one line of plain text.
+    pub lines: bool,
+    /// Home Assistant's discovery prefix; left out: it is not told.
+    pub home_assistant: Option<String>,
+}
+
+/// One arbiter's ntfy topic.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ntfy {
+    /// Server and name of the topic.
+    pub url: String,
+    /// Under which name its buttons answer.
+    pub user: String,
+    /// In which language; that of the event when left out.
+    #[serde(default, deserialize_with = "words::optional")]
+    pub language: Option<Lang>,
+    /// Also what may be looked at in passing.
+    #[serde(default)]
+    pub checks: bool,
+    /// File whose first line is the server's access token.
+    #[serde(default)]
+    pub token_file: Option<PathBuf>,
 }
 
 /// The log of truth.

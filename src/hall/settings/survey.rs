@@ -145,7 +145,7 @@ impl Survey<'_> {
         found
     }
 
-    /// The boards or the relays: each by itself, then against the ones before it.
+    /// The boards, the phones or the relays: each by itself, then against the ones before it.
     fn entries(&mut self, table: &Table, entries: &[Spanned<DeValue<'_>>]) {
         let mut taken: HashMap<(&str, String), usize> = HashMap::new();
         for entry in entries {
@@ -158,6 +158,7 @@ impl Survey<'_> {
             let found = self.values(table, values);
             match table.name {
                 "board" => self.board(start, &found),
+                "ntfy" => self.ntfy(start, &found),
                 _ => self.relay(start, &found),
             }
             for name in ["number", "port", "serial"] {
@@ -188,6 +189,14 @@ impl Survey<'_> {
                 self.fault(*at, "board.serial", what.to_owned());
             }
             _ => {}
+        }
+    }
+
+    fn ntfy(&mut self, start: usize, found: &Values<'_>) {
+        for name in ["url", "user"] {
+            if !found.contains_key(name) {
+                self.fault(start, &format!("ntfy.{name}"), "is missing".to_owned());
+            }
         }
     }
 

@@ -1,6 +1,6 @@
 // Follows the hall by server-sent events, shows it, and says what the arbiter decides.
-import { alertsView, boardView, el, faults, incidents, isOpen, tile } from "./views.js";
-import { both, language, san, setLanguage, t } from "./words.js";
+import { alertsView, boardView, el, faults, incidents, isOpen, tile, tileClock } from "./views.js";
+import { both, english, language, san, setLanguage, t } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
 /** Twice the server's beat, and a little. */
@@ -32,6 +32,7 @@ function take([topic, payload], fresh) {
     hall.status = payload && payload.state;
   } else if (kind === "alert") {
     const known = hall.alerts.get(id);
+    if (fresh && known && payload && payload.escalated && !known.escalated) announce("escalated", payload);
     if (!payload) hall.alerts.delete(id);
     else if (!known || payload.rev >= known.rev || payload.boot !== known.boot) hall.alerts.set(id, payload);
   } else if (kind === "board") {
@@ -41,7 +42,8 @@ function take([topic, payload], fresh) {
     if (what === "state") board.clock = null;
     if (what !== "move") board[what] = payload;
     if (what === "move" && route().board === number) fetchPgn(number);
-    tiles.delete(number);
+    if (what === "clock" && tiles.has(number)) tileClock(tiles.get(number), board);
+    else if (what !== "move" && what !== "pgn") tiles.delete(number);
   } else if (kind === "alert-event" && fresh) {
     announce(payload.event, payload.alert);
   }
@@ -52,7 +54,7 @@ function take([topic, payload], fresh) {
 function announce(event, alert) {
   if (alert.level === "info") return;
   const words = t("newAlert", t("board"), alert.board, both(alert.title));
-  if (event === "raised") {
+  if (event === "raised" || event === "escalated") {
     const urgent = alert.level === "urgent";
     $(urgent ? "say-now" : "say").textContent = `${t(alert.level)}: ${words}`;
     if (urgent) signal();
@@ -63,10 +65,17 @@ function announce(event, alert) {
 
 let audio = null;
 
+/** Browsers let a page sound only after somebody touched it. */
+function readySound() {
+  if (option("sound", "no") !== "yes") return;
+  audio ??= new AudioContext();
+  audio.resume();
+}
+
 function signal() {
   if (option("vibrate", "yes") === "yes" && navigator.vibrate) navigator.vibrate([400, 150, 400]);
   if (option("sound", "no") !== "yes") return;
-  audio ??= new AudioContext();
+  readySound();
   for (const [at, pitch] of [[0, 660], [0.25, 880]]) {
     const tone = audio.createOscillator();
     const loudness = audio.createGain();
@@ -160,7 +169,9 @@ async function act(verb, payload) {
   const name = t({ "swap-clock": "swap" }[verb] || verb);
   if (reply.status === "ok") return toast(t("said", name));
   const code = { claimed: "e-claimed", decided: "e-decided" }[reply.code] || reply.code;
-  toast(t("failed", t(code)), true);
+  // What the watch says of a value names the ply or the square; it is in English.
+  const why = reply.code === "bad-value" && reply.error ? ` (${reply.error})` : "";
+  toast(t("failed", t(code) + why), true);
 }
 
 /** A dialog with a form; gives its values, or null. */
@@ -195,9 +206,25 @@ const ask = {
       el("textarea", { name: "text", rows: 4, maxlength: 1000, required: true })));
     if (said) act("note", { alert: alert.id, text: said.text });
   },
+  async mute(alert) {
+    const reasons = ["sensors", "no-breach", "not-played", "other"].map((one) => [one, t(one)]);
+    const said = await form(t("mute"), el("p", {}, t("muteSure")), choice("reason", reasons));
+    if (said) act("mute", { alert: alert.id, reason: said.reason });
+  },
+  async reinstate(board, ply, after) {
+    const said = await form(t("reinstate"), el("p", {}, t("reinstateSure")),
+      el("label", {}, t("ply"), el("input", { name: "ply", type: "number", min: 0, max: 2000, value: ply, required: true })),
+      el("label", {}, t("follow"), el("textarea", { name: "moves", rows: 3, placeholder: after.map((move) => san(move.san)).join(" ") })));
+    if (!said) return;
+    const moves = said.moves.replace(/\d+\.+/g, " ").split(/\s+/).filter(Boolean).map(english);
+    act("reinstate", { board, ply: Number(said.ply), moves });
+  },
   async adopt(board) {
-    const said = await form(t("adopt"), el("p", {}, t("adoptSure")), choice("turn", sides()));
-    if (said) act("adopt", { board, turn: said.turn });
+    const said = await form(t("adopt"), el("p", {}, t("adoptSure")), choice("turn", sides()),
+      el("label", {}, t("fen"), el("input", { name: "fen", autocomplete: "off", spellcheck: "false" })));
+    if (!said) return;
+    const fen = said.fen.trim();
+    act("adopt", { board, turn: said.turn, ...(fen ? { fen } : {}) });
   },
   async result(board) {
     const results = [["1-0", "1-0"], ["1/2-1/2", "½-½"], ["0-1", "0-1"], ["0-0", t("bothLost")], ["*", t("noResult")]];
@@ -280,7 +307,7 @@ async function options() {
   setLanguage(said.language);
   localStorage.setItem("theme", said.theme);
   for (const name of ["vibrate", "sound", "awake"]) localStorage.setItem(name, said[name] ? "yes" : "no");
-  if (said.sound) audio ??= new AudioContext();
+  readySound();
   theme();
   keepAwake();
   drawn.clear();
@@ -415,6 +442,8 @@ addEventListener("hashchange", () => {
   scrollTo(0, 0);
 });
 addEventListener("visibilitychange", keepAwake);
+addEventListener("pointerdown", readySound);
+addEventListener("keydown", readySound);
 setInterval(() => {
   freshness();
   ages();

@@ -47,7 +47,7 @@ function player(alert, side) {
 export function standing(alert) {
   const who = alert.decided_by || alert.claimed_by || "";
   switch (alert.status) {
-    case "open": return t(alert.escalated ? "escalated" : "open");
+    case "open": return alert.muted_by ? t("muted", alert.muted_by) : t(alert.escalated ? "escalated" : "open");
     case "claimed": return t("claimed", who);
     case "confirmed": return t("confirmed", who);
     case "dismissed": return `${t("dismissed", who)}${alert.reason ? `: ${t(alert.reason)}` : ""}`;
@@ -98,7 +98,8 @@ export function card({ main: alert, others }, { act, ask, me, may }) {
   }
   if (may) {
     buttons.push(button("note", () => ask.note(alert)));
-    if (decided || alert.status === "claimed" || alert.decided_by) {
+    if (open && alert.certainty !== "certain" && !alert.muted_by) buttons.push(button("mute", () => ask.mute(alert)));
+    if (alert.muted_by || decided || alert.status === "claimed" || alert.decided_by) {
       buttons.push(button("undo", () => act("undo", { alert: alert.id })));
     }
   }
@@ -169,6 +170,11 @@ function clocks(clock) {
   return el("p", { class: "clocks" }, part("white"), " – ", part("black"));
 }
 
+/** The clocks of a tile, told each second: all else of it stays. */
+export function tileClock(one, { state, clock }) {
+  one.querySelector(".clocks").replaceWith(clocks(clock || (state && state.clock)));
+}
+
 /** One board on the wall. */
 export function tile(number, { state, link, clock }) {
   const open = state ? state.alerts.length : 0;
@@ -229,7 +235,10 @@ export function boardView(number, { state, link, clock }, alerts, pgn, tools) {
   moves.forEach((move, i) => {
     const at = i + black;
     if (at % 2 === 0 || i === 0) rows.push(el("tr", {}, el("th", { scope: "row" }, `${Math.floor(at / 2) + 1}`)));
-    rows[rows.length - 1].append(el("td", {}, san(move.san), move.clock ? el("small", {}, ` ${move.clock}`) : ""));
+    const back = () => ask.reinstate(number, i + 1, moves.slice(i + 1));
+    rows[rows.length - 1].append(el("td", {},
+      may ? el("button", { type: "button", class: "ply", "data-do": `ply ${i}`, title: t("backTo"), click: back }, san(move.san)) : san(move.san),
+      move.clock ? el("small", {}, ` ${move.clock}`) : ""));
   });
   const repair = (verb, key, run) => el("button", { type: "button", "data-do": `repair ${verb}`, click: run }, t(key));
   const last = state && state.last && state.last.uci.length > 3 ? [state.last.uci.slice(0, 2), state.last.uci.slice(2, 4)] : [];
@@ -272,6 +281,7 @@ export function boardView(number, { state, link, clock }, alerts, pgn, tools) {
           repair("resync", "resync", () => act("resync", { board: number })),
           repair("flip", "flip", () => act("flip", { board: number })),
           repair("swap", "swap", () => act("swap-clock", { board: number })),
+          may && moves.length ? repair("reinstate", "reinstate", () => ask.reinstate(number, moves.length, [])) : null,
           may ? repair("adopt", "adopt", () => ask.adopt(number)) : null,
           may ? repair("result", "result", () => ask.result(number)) : null,
           may ? repair("offence", "offence", () => ask.offence(number)) : null)) : null),

@@ -54,6 +54,9 @@ const WORDS = {
   dismiss: ["Dismiss", "Descartar"],
   resolve: ["Put right", "Corregida"],
   note: ["Note", "Nota"],
+  mute: ["Keep quiet", "Silenciar"],
+  muteSure: ["This alert, and later ones of its kind on this board unless they are certain, stay without noise under Quiet hints until the game is over. Why?", "Esta alerta, y las siguientes de su clase en este tablero salvo que sean seguras, quedan sin ruido en Indicios hasta el final de la partida. ¿Por qué?"],
+  muted: ["Kept quiet by {0}", "Silenciada por {0}"],
   undo: ["Undo", "Deshacer"],
   toBoard: ["Board page", "Ver tablero"],
   why: ["Why was it nothing?", "¿Por qué no era nada?"],
@@ -107,6 +110,12 @@ const WORDS = {
   swap: ["Swap the clock's sides", "Cambiar los lados del reloj"],
   adopt: ["The board is right: go on from it", "El tablero está bien: seguir desde él"],
   adoptSure: ["The game goes on from the men as they stand; its moves so far stay. To move:", "La partida sigue desde las piezas como están; las jugadas anteriores quedan. Juegan:"],
+  fen: ["Another position than on the board (FEN; may stay empty)", "Otra posición que la del tablero (FEN; puede quedar vacío)"],
+  reinstate: ["Put the game back to a move", "Volver a una jugada"],
+  reinstateSure: ["The record ends after this half-move, and goes on with the moves you enter. Until the men stand so, no move is read.", "La planilla acaba tras esta media jugada y sigue con las jugadas que escriba. Hasta que las piezas estén así no se lee ninguna."],
+  ply: ["Last half-move that stands (0: none)", "Última media jugada válida (0: ninguna)"],
+  follow: ["Moves that really followed (may stay empty)", "Jugadas que siguieron de verdad (puede quedar vacío)"],
+  backTo: ["Put the game back to here", "Volver la partida hasta aquí"],
   result: ["Result", "Resultado"],
   bothLost: ["0-0 (both have lost)", "0-0 (pierden los dos)"],
   "by-normal": ["by the players", "por los jugadores"],
@@ -161,6 +170,12 @@ const LETTERS = { K: "R", Q: "D", R: "T", B: "A", N: "C" };
 /** A move as it is written in the arbiter's language. */
 export const san = (move) =>
   index ? move.replace(/[KQRBN]/g, (letter) => LETTERS[letter]) : move;
+
+const ENGLISH = Object.fromEntries(Object.entries(LETTERS).map(([english, spanish]) => [spanish, english]));
+
+/** A move written in the arbiter's language, as the contract writes it. */
+export const english = (move) =>
+  index ? move.replace(/[RDTAC]/g, (letter) => ENGLISH[letter]) : move;
 
 export function time(seconds) {
   if (seconds === null || seconds === undefined) return "–:––";

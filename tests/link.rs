@@ -8,7 +8,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use atalaya::link::{Address, Lines, LinkEvent, run};
+use atalaya::link::{Address, Lines, LinkEvent, Manner, run};
 use nix::fcntl::OFlag;
 use nix::pty::{PtyMaster, grantpt, posix_openpt, ptsname_r, unlockpt};
 use nix::sys::termios::{SetArg, cfmakeraw, tcgetattr, tcsetattr};
@@ -84,10 +84,14 @@ impl Wire {
 
     fn with_lines(address: &str, lines: Lines) -> Wire {
         let address: Address = address.parse().expect("an address");
+        let manner = Manner {
+            lines,
+            ..Manner::default()
+        };
         let (bytes_out, events) = mpsc::channel(1000);
         let (commands, commands_in) = mpsc::channel(16);
         let stop = CancellationToken::new();
-        let task = tokio::spawn(run(address, lines, bytes_out, commands_in, stop.clone()));
+        let task = tokio::spawn(run(address, manner, bytes_out, commands_in, stop.clone()));
         Wire {
             events,
             commands,

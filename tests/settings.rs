@@ -221,6 +221,29 @@ fn boards_and_relays_are_weighed_against_each_other() {
 }
 
 #[test]
+fn boards_on_a_bus_share_a_port_with_each_other_only() {
+    let faults = faults(
+        "[[board]]\nnumber = 1\nport = \"/dev/a\"\nbus = 7\n\
+         [[board]]\nnumber = 2\nport = \"/dev/a\"\nbus = 8\n\
+         [[board]]\nnumber = 3\nport = \"/dev/a\"\nbus = 8\n\
+         [[board]]\nnumber = 4\nport = \"/dev/a\"\n\
+         [[board]]\nnumber = 5\nbus = 9\n\
+         [[board]]\nnumber = 6\nserial = \"6\"\nbus = 16384\n",
+    );
+    let starts = [
+        "a.toml:11: board.port: `/dev/a` is taken by the board in line 7",
+        "a.toml:15: board.port: `/dev/a` is taken by the board in line 3",
+        "a.toml:18: board.bus: needs the port",
+        "a.toml:22: board.bus: `16384` is no whole number",
+        "a.toml:22: board.bus: needs the port",
+    ];
+    assert_eq!(faults.len(), starts.len(), "{faults:#?}");
+    for (fault, start) in faults.iter().zip(starts) {
+        assert!(fault.starts_with(start), "{fault} / {start}");
+    }
+}
+
+#[test]
 fn later_layers_win_and_keep_what_they_do_not_name() {
     let system = file("[venue]\nid = \"a\"\n[event]\nname = \"System\"\nround = \"1\"\n");
     let own = file("[event]\nround = \"2\"\n");

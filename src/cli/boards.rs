@@ -23,7 +23,8 @@ use crate::{
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Probes the serial ports and lists the boards: port, serial number, firmware, clock, battery,
-/// orientation. Asks nothing that disturbs a game
+/// orientation. Asks nothing that disturbs a game, but a line with several boards on a bus must not be among
+/// the ports: it would leave the bus
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "Example: atalaya boards --port tcp://192.168.1.20:4001 --json")]
 pub struct Args {

@@ -22,7 +22,7 @@ use crate::{
         Clock, Hall, ServeError, Settings,
         settings::{Board, Event, Venue},
     },
-    link::{Address, Level},
+    link::Address,
     simulate::{self, Noise, Options, parse_games, read_games},
 };
 
@@ -70,6 +70,7 @@ pub async fn run(args: Args) -> Result<(), Failure> {
     let scratch = Scratch::new()?;
     let options = Options {
         boards: args.boards,
+        bus: false,
         games: PathBuf::new(),
         links: scratch.0.join("boards"),
         speed: args.speed,
@@ -165,8 +166,9 @@ fn settings(args: &Args, scratch: &Path) -> Settings {
         )),
         serial: None,
         clock: ClockSide::Auto,
-        dtr: Level::Keep,
-        rts: Level::Keep,
+        bus: None,
+        dtr: None,
+        rts: None,
     };
     let mut settings = Settings {
         venue: Venue {

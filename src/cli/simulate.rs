@@ -14,6 +14,9 @@ pub struct Args {
     /// How many boards
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
     pub boards: u16,
+    /// All on one RS-232 line, DIR/bus, with the numbers 13001, 13002, ...
+    #[arg(long)]
+    pub bus: bool,
     /// Games to play
     #[arg(long, value_name = "FILE.pgn")]
     pub games: PathBuf,
@@ -50,6 +53,7 @@ pub async fn run(args: Args) -> Result<(), Failure> {
     );
     let options = simulate::Options {
         boards: args.boards,
+        bus: args.bus,
         games: args.games,
         links: args.links,
         speed: args.speed,

@@ -1,6 +1,7 @@
-//! The DGT single-board serial protocol: bytes to messages and back. Pure; never fails, only skips
-//! and counts.
+//! The DGT serial protocol, one board on a line or several on a bus: bytes to messages and back. Pure;
+//! never fails, only skips and counts.
 
+pub mod bus;
 mod clock;
 mod command;
 mod frame;

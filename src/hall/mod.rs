@@ -1,5 +1,6 @@
 //! The wiring: settings, pairings, clocks, and which board is at which port.
 
+mod bus;
 mod gate;
 mod herald;
 mod now;
@@ -14,6 +15,7 @@ mod serve;
 pub mod settings;
 mod watch;
 
+pub use bus::{Buses, Seat};
 pub use now::Clock;
 pub use pairings::{Pairing, Pairings, PairingsError};
 pub use plan::{Plan, Plans};

@@ -10,7 +10,7 @@ use crate::{
     board::Sensors,
     dgt::{ClockMessage, Frames, Message, Request},
     game::is_start_array,
-    link::{self, Address, Lines, LinkEvent},
+    link::{self, Address, LinkEvent, Manner},
     words::At,
 };
 
@@ -114,7 +114,7 @@ async fn ask(
     let (events, mut heard) = mpsc::channel(64);
     let (commands, to_send) = mpsc::channel(questions.len());
     let stop = CancellationToken::new();
-    let link = link::run(address, Lines::default(), events, to_send, stop.clone());
+    let link = link::run(address, Manner::default(), events, to_send, stop.clone());
     let mut answer = Answer::default();
     let listen = async {
         let mut frames = Frames::new();

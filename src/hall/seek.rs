@@ -26,7 +26,7 @@ use super::{
 };
 use crate::{
     dgt::{Frames, Message},
-    link::{self, Address, Lines, LinkEvent},
+    link::{self, Address, LinkEvent, Manner},
 };
 
 /// How often the ports are looked over while a board is missing.
@@ -232,7 +232,7 @@ fn again_later(asked: &mut Vec<(Address, Asked)>, real: Address) {
 pub async fn follow(
     serial: String,
     seeker: Seeker,
-    lines: Lines,
+    manner: Manner,
     bytes_out: mpsc::Sender<LinkEvent>,
     commands: mpsc::Receiver<Vec<u8>>,
     stop: CancellationToken,
@@ -240,7 +240,7 @@ pub async fn follow(
     let mut follower = Follower {
         serial,
         seeker,
-        lines,
+        manner,
         events: bytes_out,
         commands,
     };
@@ -257,7 +257,7 @@ struct Unheard;
 struct Follower {
     serial: String,
     seeker: Seeker,
-    lines: Lines,
+    manner: Manner,
     events: mpsc::Sender<LinkEvent>,
     commands: mpsc::Receiver<Vec<u8>>,
 }
@@ -270,7 +270,7 @@ impl Follower {
             let (say, commands) = mpsc::channel(WAITING);
             let link = link::run(
                 held.address.clone(),
-                self.lines,
+                self.manner,
                 events,
                 commands,
                 CancellationToken::new(),

@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     Clock, Settings,
+    bus::{Buses, Seat},
     gate::Gate,
     herald::Herald,
     orders::{Orders, Switchboard},
@@ -34,7 +35,7 @@ use crate::{
     journal::{
         DAEMON, Entry, FileError, Journal, JournalThread, Kind, OpenError, Rebuilt, Seqs, recover,
     },
-    link::{Address, Lines},
+    link::{Address, Manner},
     publish::{
         Actor, Broker, BrokerError, BrokerSettings, ClientSettings, Hear, Heard, Password,
         Publisher, Speaks, StatusWords, Tls, TlsError, TlsFiles, TopicError, Topics, User, channel,
@@ -180,6 +181,7 @@ impl Hall {
             plans: seen.clone(),
         };
         tokio::spawn(herald.run(journal.health()));
+        let seeker = Seeker::new(settings.ports.search.clone());
         let desk = Desk {
             clock,
             boot,
@@ -188,7 +190,8 @@ impl Hall {
             journal,
             relay,
             onlooker,
-            seeker: Seeker::new(settings.ports.search.clone()),
+            buses: Buses::new(clock, seeker.clone()),
+            seeker,
             switchboard: Switchboard::default(),
         };
         let stop_boards = CancellationToken::new();
@@ -261,7 +264,7 @@ impl Hall {
     async fn watch_these(&mut self, boards: &[settings::Board]) {
         let place = |board: &settings::Board| {
             let (port, serial) = (board.port.clone(), board.serial.clone());
-            (board.number, port, serial, board.lines())
+            (board.number, port, board.bus, serial, board.manner())
         };
         let mut left = BTreeMap::new();
         let stays = |one: &Watched| boards.iter().any(|board| place(board) == place(&one.board));
@@ -452,9 +455,13 @@ fn watched(
         desk.clone(),
         stop.clone(),
     );
-    let way = match (&board.port, &board.serial) {
-        (Some(address), _) => Some(Way::Port(address.clone())),
-        (None, serial) => serial.clone().map(Way::Serial),
+    let way = match (&board.port, board.bus, &board.serial) {
+        (Some(address), None, _) => Some(Way::Port(address.clone())),
+        (Some(address), Some(number), _) => Some(Way::Bus(Seat {
+            address: address.clone(),
+            number,
+        })),
+        (None, _, serial) => serial.clone().map(Way::Serial),
     };
     let task = match way {
         // The settings ask for one of the two.
@@ -463,7 +470,7 @@ fn watched(
             let post = Post {
                 board: number,
                 way,
-                lines: board.lines(),
+                manner: board.manner(),
                 plans,
             };
             tokio::spawn(watch(post, desk, left, ended))
@@ -499,7 +506,7 @@ async fn watch_all_ports(
             let post = Post {
                 board,
                 way: Way::Port(address),
-                lines: Lines::default(),
+                manner: Manner::default(),
                 plans: plans.clone(),
             };
             boards.spawn(watch(post, desk.clone(), left, stop.clone()));

@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     Clock, RelayDesk,
+    bus::{Buses, Seat},
     gate::Gate,
     orders::Switchboard,
     plan::Plans,
@@ -17,7 +18,7 @@ use crate::{
     incident::Order,
     journal::{Entry, Journal, Kind, Rebuilt, Replayed, Undelivered, told},
     laws::Edition,
-    link::{self, Address, Lines, LinkEvent},
+    link::{self, Address, LinkEvent, Manner},
     monitor::{self, Cut, Input, Monitor, Output},
     publish::{
         Context, Topics, messages,
@@ -37,8 +38,8 @@ pub struct Post {
     pub board: BoardNo,
     /// Where it is reached.
     pub way: Way,
-    /// How its lines are set.
-    pub lines: Lines,
+    /// How its port is used.
+    pub manner: Manner,
     /// What its monitor must know, now and after each reload.
     pub plans: Plans,
 }
@@ -50,6 +51,8 @@ pub enum Way {
     Port(Address),
     /// By its serial number.
     Serial(String),
+    /// By its number on a line with several.
+    Bus(Seat),
 }
 
 /// What is left of a board from an earlier watch, or from before the daemon started.
@@ -80,6 +83,8 @@ pub struct Desk {
     pub relay: RelayDesk,
     /// Who has which port.
     pub seeker: Seeker,
+    /// The lines with several boards.
+    pub buses: Buses,
     /// Where the commands of arbiters find the boards.
     pub switchboard: Switchboard,
     /// Who looks over the shoulder, if anybody.
@@ -102,16 +107,23 @@ pub async fn watch(post: Post, desk: Desk, left: Left, stop: CancellationToken) 
     let (events_in, mut events) = mpsc::channel(WAITING);
     let (commands, commands_out) = mpsc::channel(WAITING);
     let mut orders = desk.switchboard.connect(post.board);
-    let (seeker, lines, ended) = (desk.seeker.clone(), post.lines, stop.clone());
+    let (seeker, manner, ended) = (desk.seeker.clone(), post.manner, stop.clone());
     let link = match post.way {
         Way::Port(address) => tokio::spawn(async move {
             let held = seeker.hold(address);
             let address = held.address.clone();
-            link::run(address, lines, events_in, commands_out, ended).await;
+            link::run(address, manner, events_in, commands_out, ended).await;
         }),
         Way::Serial(serial) => {
-            let follow = seek::follow(serial, seeker, lines, events_in, commands_out, ended);
+            let follow = seek::follow(serial, seeker, manner, events_in, commands_out, ended);
             tokio::spawn(follow)
+        }
+        Way::Bus(seat) => {
+            let buses = desk.buses.clone();
+            tokio::spawn(async move {
+                let ride = buses.ride(seat, manner, events_in, commands_out, ended);
+                ride.await;
+            })
         }
     };
     let mut plans = post.plans;

@@ -35,6 +35,32 @@ const SPACING: Duration = Duration::from_millis(60);
 /// A port that does not take a few bytes in this time is stuck, and opened again.
 const WRITE: Duration = Duration::from_secs(2);
 
+/// How a port is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Manner {
+    /// How its lines are set.
+    pub lines: Lines,
+    /// Between the beginnings of two commands.
+    pub spacing: Duration,
+}
+
+impl Default for Manner {
+    fn default() -> Manner {
+        Manner {
+            lines: Lines::default(),
+            spacing: SPACING,
+        }
+    }
+}
+
+impl Manner {
+    /// Boards on a bus: who speaks waits for the answer before the next call.
+    pub const BUS: Manner = Manner {
+        lines: Lines::LOW,
+        spacing: Duration::ZERO,
+    };
+}
+
 /// What happens on the wire.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LinkEvent {
@@ -63,14 +89,14 @@ pub enum LinkEvent {
 /// serial adapter that hangs does too.
 pub async fn run(
     address: Address,
-    lines: Lines,
+    manner: Manner,
     bytes_out: mpsc::Sender<LinkEvent>,
     commands: mpsc::Receiver<Vec<u8>>,
     stop: CancellationToken,
 ) {
     let mut link = Link {
         address,
-        lines,
+        manner,
         events: bytes_out,
         commands,
         backoff: Backoff::new(),
@@ -88,7 +114,7 @@ struct Unheard;
 
 struct Link {
     address: Address,
-    lines: Lines,
+    manner: Manner,
     events: mpsc::Sender<LinkEvent>,
     commands: mpsc::Receiver<Vec<u8>>,
     backoff: Backoff,
@@ -99,7 +125,7 @@ impl Link {
     async fn keep(&mut self) -> Result<(), Unheard> {
         let mut said = None;
         loop {
-            match open(&self.address, self.lines).await {
+            match open(&self.address, self.manner.lines).await {
                 Ok(port) => {
                     said = None;
                     while self.commands.try_recv().is_ok() {}
@@ -141,7 +167,7 @@ impl Link {
         let unanswered = Unanswered::default();
         let lost = tokio::select! {
             reason = read(reader, &self.events, &unanswered) => reason,
-            reason = write(writer, &mut self.commands, &unanswered) => Ok(reason),
+            reason = write(writer, &mut self.commands, self.manner.spacing, &unanswered) => Ok(reason),
             reason = unanswered.too_long(self.patience.long()) => {
                 self.patience.lengthen();
                 Ok(reason)
@@ -222,12 +248,13 @@ async fn read(
 async fn write(
     mut port: WriteHalf<Box<dyn Port>>,
     commands: &mut mpsc::Receiver<Vec<u8>>,
+    spacing: Duration,
     unanswered: &Unanswered,
 ) -> String {
     let mut free = Instant::now();
     while let Some(command) = commands.recv().await {
         sleep_until(free).await;
-        free = Instant::now() + SPACING;
+        free = Instant::now() + spacing;
         match timeout(WRITE, port.write_all(&command)).await {
             Ok(Ok(())) => unanswered.asked(),
             Ok(Err(error)) => return error.to_string(),

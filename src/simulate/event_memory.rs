@@ -27,6 +27,8 @@ const START: [u8; 64] = {
 pub(super) struct EventMemory {
     bytes: VecDeque<u8>,
     lever: Option<Hand>,
+    /// Bytes written in all, those overwritten since included.
+    written: u64,
 }
 
 impl EventMemory {
@@ -60,9 +62,31 @@ impl EventMemory {
         bytes
     }
 
+    /// Where the next entry goes, counted from the first ever.
+    pub const fn end(&self) -> u64 {
+        self.written
+    }
+
+    /// What was written from a place on, as far as it is still kept.
+    pub fn since(&self, place: u64) -> Vec<u8> {
+        let kept = self.bytes.len() as u64;
+        let count = self.written.saturating_sub(place).min(kept);
+        let skipped = usize::try_from(kept - count).unwrap_or(usize::MAX);
+        self.bytes.iter().copied().skip(skipped).collect()
+    }
+
+    /// A game begins: the tag, then all men.
+    pub fn start(&mut self, seen: &[u8; 64]) {
+        self.write(Entry::StartTag);
+        for (square, &code) in (0..64).zip(seen).filter(|(_, code)| **code != 0) {
+            self.write(Entry::Field { square, code });
+        }
+    }
+
     fn write(&mut self, entry: Entry) {
         let mut bytes = Vec::with_capacity(3);
         entry.encode(&mut bytes);
+        self.written += bytes.len() as u64;
         self.bytes.extend(bytes);
         // One byte is left for the end mark.
         let too_many = self.bytes.len().saturating_sub(SIZE - 1);

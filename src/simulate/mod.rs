@@ -2,6 +2,7 @@
 //! memory. Shares nothing with the rooms that read boards except the protocol itself, so that a
 //! mistake in one is not repeated in the other.
 
+mod bus;
 mod clock;
 mod event_memory;
 mod games;
@@ -18,6 +19,7 @@ mod tests;
 mod truth;
 mod virtual_board;
 
+pub use bus::Bus;
 pub use clock::{Clock, Period, TimeControl};
 pub use games::{GamesError, PlannedGame, PlannedPly, parse_games, read_games};
 pub use noise::{Noise, UnknownNoise};

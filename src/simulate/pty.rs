@@ -23,7 +23,7 @@ use nix::{
 use tokio::{io::unix::AsyncFd, task::JoinSet, time::Instant};
 use tokio_util::sync::CancellationToken;
 
-use super::{GamesError, Noise, PlannedGame, Session, Truth, read_games};
+use super::{Bus, GamesError, Noise, PlannedGame, Session, Truth, read_games};
 
 /// Bytes a board keeps for a reader that does not read, before the rest is lost as on a real line.
 const KEPT_BYTES: usize = 16 * 1024;
@@ -33,6 +33,8 @@ const KEPT_BYTES: usize = 16 * 1024;
 pub struct Options {
     /// How many boards, numbered from 1.
     pub boards: u16,
+    /// All on one line, linked as `bus`, instead of one each.
+    pub bus: bool,
     /// PGN file with the games.
     pub games: PathBuf,
     /// Folder for the links `board-1` ...
@@ -99,6 +101,10 @@ pub struct PtyBoard {
 impl PtyBoard {
     /// Opens a pty and links it as `DIR/board-N`. Needs a tokio runtime.
     pub fn open(dir: &Path, number: u16) -> Result<PtyBoard, Error> {
+        PtyBoard::linked(dir, number, &format!("board-{number}"))
+    }
+
+    fn linked(dir: &Path, number: u16, name: &str) -> Result<PtyBoard, Error> {
         let pty = |source: io::Error| Error::Pty {
             board: number,
             source,
@@ -110,7 +116,7 @@ impl PtyBoard {
         tcsetattr(&pair.slave, SetArg::TCSANOW, &settings).map_err(|e| pty(e.into()))?;
         fcntl(&pair.master, FcntlArg::F_SETFL(OFlag::O_NONBLOCK)).map_err(|e| pty(e.into()))?;
         let device = ttyname(&pair.slave).map_err(|e| pty(e.into()))?;
-        let link = dir.join(format!("board-{number}"));
+        let link = dir.join(name);
         let file = |source| Error::File {
             path: link.clone(),
             source,
@@ -205,8 +211,8 @@ pub async fn run_boards(
         }
     };
     let mut tasks = JoinSet::new();
+    let mut together = Vec::new();
     for number in 1..=options.boards {
-        let port = PtyBoard::open(&options.links, number)?;
         let mut own = games.clone();
         own.rotate_left(usize::from(number - 1) % games.len());
         let noise = options
@@ -216,14 +222,20 @@ pub async fn run_boards(
         // Every fourth board stands the other way round, as in a real hall.
         let turned = number % 4 == 0;
         let session = Session::new(number, own, options.seed, noise, options.mishaps, turned);
-        let (speed, truth, stop) = (options.speed, truth.clone(), stop.clone());
-        tasks.spawn(async move {
-            let result = play(session.repeating(), &port, speed, truth.as_ref(), &stop).await;
-            result.map_err(|source| Error::Pty {
-                board: number,
-                source,
-            })
-        });
+        let session = session.repeating();
+        if options.bus {
+            together.push(session);
+        } else {
+            let port = PtyBoard::open(&options.links, number)?;
+            let play = play(session, port, options.speed, truth.clone(), stop.clone());
+            tasks.spawn(named(number, play));
+        }
+    }
+    if options.bus {
+        let port = PtyBoard::linked(&options.links, 0, "bus")?;
+        let bus = Bus::new(together, options.seed);
+        let play = play(bus, port, options.speed, truth.clone(), stop.clone());
+        tasks.spawn(named(0, play));
     }
     let mut summary = Summary::default();
     while let Some(ended) = tasks.join_next().await {
@@ -238,12 +250,72 @@ pub async fn run_boards(
     Ok(summary)
 }
 
+/// What is at the other end of a line.
+trait Played {
+    fn advance_to(&mut self, now_ms: u64, out: &mut Vec<u8>);
+    fn command(&mut self, bytes: &[u8], now_ms: u64);
+    fn next_wake(&self) -> Option<u64>;
+    fn truth(&mut self) -> Vec<Truth>;
+    fn summary(&self) -> (usize, u64);
+}
+
+impl Played for Session {
+    fn advance_to(&mut self, now_ms: u64, out: &mut Vec<u8>) {
+        Session::advance_to(self, now_ms, out);
+    }
+
+    fn command(&mut self, bytes: &[u8], now_ms: u64) {
+        Session::command(self, bytes, now_ms);
+    }
+
+    fn next_wake(&self) -> Option<u64> {
+        Session::next_wake(self)
+    }
+
+    fn truth(&mut self) -> Vec<Truth> {
+        Session::truth(self)
+    }
+
+    fn summary(&self) -> (usize, u64) {
+        (self.games_begun(), self.board().forbidden())
+    }
+}
+
+impl Played for Bus {
+    fn advance_to(&mut self, now_ms: u64, out: &mut Vec<u8>) {
+        Bus::advance_to(self, now_ms, out);
+    }
+
+    fn command(&mut self, bytes: &[u8], now_ms: u64) {
+        Bus::command(self, bytes, now_ms);
+    }
+
+    fn next_wake(&self) -> Option<u64> {
+        Bus::next_wake(self)
+    }
+
+    fn truth(&mut self) -> Vec<Truth> {
+        Bus::truth(self)
+    }
+
+    fn summary(&self) -> (usize, u64) {
+        (self.games_begun(), self.forbidden())
+    }
+}
+
+async fn named(
+    board: u16,
+    play: impl Future<Output = io::Result<Summary>>,
+) -> Result<Summary, Error> {
+    play.await.map_err(|source| Error::Pty { board, source })
+}
+
 async fn play(
-    mut session: Session,
-    port: &PtyBoard,
+    mut session: impl Played,
+    port: PtyBoard,
     speed: f64,
-    truth: Option<&TruthFile>,
-    stop: &CancellationToken,
+    truth: Option<TruthFile>,
+    stop: CancellationToken,
 ) -> io::Result<Summary> {
     let start = Instant::now();
     let virtual_ms = || (start.elapsed().as_secs_f64() * 1000.0 * speed) as u64;
@@ -253,7 +325,7 @@ async fn play(
         session.advance_to(virtual_ms(), &mut waiting);
         summary.dropped_bytes += port.write(&mut waiting)?;
         let lines = session.truth();
-        if let Some(file) = truth.filter(|_| !lines.is_empty()) {
+        if let Some(file) = truth.as_ref().filter(|_| !lines.is_empty()) {
             write_truth(file, &lines)?;
         }
         let wake = session
@@ -271,8 +343,7 @@ async fn play(
             }
         }
     }
-    summary.games = session.games_begun();
-    summary.forbidden_commands = session.board().forbidden();
+    (summary.games, summary.forbidden_commands) = session.summary();
     Ok(summary)
 }
 

@@ -59,6 +59,10 @@ impl Session {
         &self.board
     }
 
+    pub(super) const fn board_mut(&mut self) -> &mut VirtualBoard {
+        &mut self.board
+    }
+
     /// Games begun so far.
     #[must_use]
     pub const fn games_begun(&self) -> usize {

@@ -221,6 +221,7 @@ async fn a_board_answers_through_its_link() {
     let port = super::PtyBoard::open(dir.path(), 1).expect("a pty");
     drop(port);
     let options = super::Options {
+        bus: false,
         boards: 2,
         games: "unused".into(),
         links: dir.path().to_owned(),

@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Time of one byte at 9600 baud, 8N1, in microseconds.
-const BYTE_US: u64 = 1_042;
+pub(super) const BYTE_US: u64 = 1_042;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mode {
@@ -78,6 +78,39 @@ impl VirtualBoard {
         &self.clock
     }
 
+    /// Its number on a bus: that of its serial number.
+    pub(super) const fn bus_number(&self) -> u16 {
+        self.serial() as u16 & 0x3fff
+    }
+
+    const fn serial(&self) -> u32 {
+        13_000 + self.number as u32
+    }
+
+    /// The chance that a message loses a byte.
+    pub(super) const fn lost_byte(&self) -> f64 {
+        self.rates.lost_byte
+    }
+
+    /// The whole board as the scan saw it.
+    pub(super) const fn seen(&self) -> &[u8; 64] {
+        self.scan.seen()
+    }
+
+    pub(super) fn clock_bytes(&self, now_ms: u64) -> [u8; 7] {
+        let times = self.clock.times(self.turned, now_ms);
+        ClockMessage::Times(times).encode()
+    }
+
+    pub(super) const fn memory(&self) -> &EventMemory {
+        &self.memory
+    }
+
+    /// Writes into the memory that a game begins.
+    pub(super) fn write_start(&mut self) {
+        self.memory.start(self.scan.seen());
+    }
+
     pub(super) const fn pass_ms(&self) -> u64 {
         self.scan.pass_ms()
     }
@@ -118,7 +151,7 @@ impl VirtualBoard {
     }
 
     fn answer(&mut self, request: Request, now_ms: u64) {
-        let serial = 13_000 + u32::from(self.number);
+        let serial = self.serial();
         let message = match request {
             Request::Reset => return self.enter(Mode::Idle),
             Request::Update => return self.enter(Mode::Update),
@@ -130,7 +163,7 @@ impl VirtualBoard {
             Request::Board => Message::Dump(Box::new(*self.scan.seen())),
             Request::Serial => Message::Serial(format!("{serial:05}")),
             Request::LongSerial => Message::LongSerial(format!("30001{serial:05}")),
-            Request::BusAddress => Message::BusAddress((serial & 0x3fff) as u16),
+            Request::BusAddress => Message::BusAddress(self.bus_number()),
             Request::Trademark => {
                 Message::Trademark("Digital Game Technology\r\nVirtual board".to_owned())
             }

@@ -22,29 +22,23 @@ pub fn spawn(program: &Path, args: &[&str], dir: &Path) -> Guard {
 /// Boards that play the demo's games in a minute each, behind `NAME/board-1` ...; what they really do
 /// goes to `NAME.jsonl`.
 pub fn simulate(dir: &Path, name: &str, boards: u16, mishaps: &str) -> Guard {
+    let boards = boards.to_string();
+    let more = ["--boards", &boards, "--noise", "calm", "--mishaps", mishaps];
+    simulate_with(dir, name, &more)
+}
+
+/// The same, with these arguments of `atalaya simulate`.
+pub fn simulate_with(dir: &Path, name: &str, more: &[&str]) -> Guard {
     let games = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/cli/demo.pgn");
     let quick = fs::read_to_string(games).expect("it reads");
     fs::write(dir.join("quick.pgn"), quick.replace("300+5", "60+0")).expect("it writes");
-    let (links, truth) = (name.to_owned(), format!("{name}.jsonl"));
-    let boards = boards.to_string();
-    let args = [
-        "simulate",
-        "--boards",
-        &boards,
-        "--games",
-        "quick.pgn",
-        "--links",
-        &links,
-        "--seed",
-        "5",
-        "--noise",
-        "calm",
-        "--mishaps",
-        mishaps,
-        "--truth",
-        &truth,
-    ];
-    spawn(Path::new(ATALAYA), &args, dir)
+    let truth = format!("{name}.jsonl");
+    let mut command = Command::new(ATALAYA);
+    command.args(["simulate", "--games", "quick.pgn", "--links", name]);
+    command.args(["--seed", "5", "--truth", &truth]).args(more);
+    // What it says at its end is a line that waits in the pipe.
+    let quiet = command.stdout(Stdio::piped()).stderr(Stdio::null());
+    Guard::spawn(quiet.current_dir(dir))
 }
 
 /// The games of each board as the moves heard tell them, in the order they were begun.

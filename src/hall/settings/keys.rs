@@ -92,6 +92,7 @@ pub const TABLES: &[Table] = &[
             key("port", word::<Address>),
             key("serial", filled),
             key("clock", word::<ClockSide>),
+            key("bus", number::<1, 0x3fff>),
             key("dtr", word::<Level>),
             key("rts", word::<Level>),
         ],

@@ -20,7 +20,7 @@ use super::Ports;
 use crate::{
     board::ClockSide,
     laws::{Edition, Lang, Regime},
-    link::{Address, Level, Lines},
+    link::{Address, Level, Lines, Manner},
 };
 
 /// The whole configuration.
@@ -146,20 +146,30 @@ pub struct Board {
     /// Which side of the clock is White's.
     #[serde(default, deserialize_with = "words::word")]
     pub clock: ClockSide,
-    /// The port's line DTR.
-    #[serde(default, deserialize_with = "words::word")]
-    pub dtr: Level,
-    /// The port's line RTS.
-    #[serde(default, deserialize_with = "words::word")]
-    pub rts: Level,
+    /// Its number on a port with several boards.
+    #[serde(default, deserialize_with = "words::optional")]
+    pub bus: Option<u16>,
+    /// The port's line DTR; low for a bus by default, and otherwise as it was.
+    #[serde(default, deserialize_with = "words::optional")]
+    pub dtr: Option<Level>,
+    /// The port's line RTS, likewise.
+    #[serde(default, deserialize_with = "words::optional")]
+    pub rts: Option<Level>,
 }
 
 impl Board {
-    /// How the port's lines are set.
-    pub const fn lines(&self) -> Lines {
-        Lines {
-            dtr: self.dtr,
-            rts: self.rts,
+    /// How the port is used.
+    pub fn manner(&self) -> Manner {
+        let usual = match self.bus {
+            Some(_) => Manner::BUS,
+            None => Manner::default(),
+        };
+        Manner {
+            lines: Lines {
+                dtr: self.dtr.unwrap_or(usual.lines.dtr),
+                rts: self.rts.unwrap_or(usual.lines.rts),
+            },
+            ..usual
         }
     }
 }

@@ -147,7 +147,9 @@ impl Survey<'_> {
 
     /// The boards, the phones or the relays: each by itself, then against the ones before it.
     fn entries(&mut self, table: &Table, entries: &[Spanned<DeValue<'_>>]) {
-        let mut taken: HashMap<(&str, String), usize> = HashMap::new();
+        // Who has a number, port or serial number: the seat on a bus, and the line in the file.
+        type Owner = (Option<String>, usize);
+        let mut taken: HashMap<(&str, String), Vec<Owner>> = HashMap::new();
         for entry in entries {
             let start = entry.span().start;
             let DeValue::Table(values) = entry.get_ref() else {
@@ -166,7 +168,16 @@ impl Survey<'_> {
                     continue;
                 };
                 let line = self.line(*at);
-                if let Some(first) = taken.insert((name, text.to_string()), line) {
+                // Boards on a bus share the port among themselves, and with no other.
+                let seat = found.get("bus").filter(|_| name == "port");
+                let seat = seat.map(|(_, number)| number.to_string());
+                let owners = taken.entry((name, text.to_string())).or_default();
+                let rival = owners
+                    .iter()
+                    .find(|(other, _)| seat.is_none() || other.is_none() || *other == seat);
+                let first = rival.map(|(_, first)| *first);
+                owners.push((seat, line));
+                if let Some(first) = first {
                     let what = format!("`{text}` is taken by the board in line {first}");
                     self.fault(*at, &format!("board.{name}"), what);
                 }
@@ -179,10 +190,15 @@ impl Survey<'_> {
             self.fault(start, "board.number", "is missing".to_owned());
         }
         match (found.get("port"), found.get("serial")) {
-            (None, None) => {
+            (None, None) if !found.contains_key("bus") => {
                 let what =
                     "is missing: write port = \"/dev/serial/by-path/...\", or serial = \"...\"";
                 self.fault(start, "board.port", what.to_owned());
+            }
+            (None, _) if found.contains_key("bus") => {
+                let what = "needs the port of the line: write port = \"/dev/ttyS0\"";
+                let at = found.get("bus").map_or(start, |(at, _)| *at);
+                self.fault(at, "board.bus", what.to_owned());
             }
             (Some(_), Some((at, _))) => {
                 let what = "stands beside port: keep one of the two";

@@ -74,7 +74,7 @@ fn the_example_says_what_the_defaults_are() {
 fn the_example_holds_every_key_and_no_other() {
     let text = everything();
     let settings = load(&text);
-    assert_eq!(settings.boards.len(), 2);
+    assert_eq!(settings.boards.len(), 3);
     assert_eq!(settings.relays.len(), 4);
     assert_eq!(settings.ntfy.len(), 1);
     let whole: toml::Table = text.parse().expect("it is TOML");

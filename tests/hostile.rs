@@ -178,7 +178,7 @@ fn played() -> (Vec<u8>, Vec<atalaya::journal::Entry>) {
 #[test]
 fn a_boards_bytes() {
     let (stream, _) = played();
-    feed("monitor", &[stream.clone()], |bytes| {
+    feed("monitor", std::slice::from_ref(&stream), |bytes| {
         let mut monitor = Monitor::new(monitor::Settings::default());
         monitor.handle(Input::Opened, At(0));
         for (step, piece) in (1..).zip(bytes.chunks(23)) {

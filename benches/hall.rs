@@ -1,11 +1,13 @@
 //! A hall in real time: what the daemon costs in processor and memory, and how soon a phone has an alert,
 //! by the number of boards. Boards, daemon, broker and phone are processes of their own and measured
 //! apart: `cargo bench --bench hall`. Needs Mosquitto; takes some three minutes a line.
+//! `ATALAYA_BOARDS=700` measures halls of other sizes.
 
 #[path = "../tests/support/mod.rs"]
 mod support;
 
 use std::{
+    env,
     fs::{self, File},
     io::{BufRead, BufReader},
     path::{Path, PathBuf},
@@ -42,7 +44,11 @@ fn main() {
          | seen to phone p50 / p99 | alerts | plies/s | broker | virtual boards |"
     );
     println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
-    for boards in [1, 10, 100, 200] {
+    let halls = env::var("ATALAYA_BOARDS").unwrap_or_else(|_| "1,10,100,200".to_owned());
+    for boards in halls
+        .split(',')
+        .map(|n| n.parse::<u16>().expect("a number"))
+    {
         let dir = tempfile::tempdir().expect("a folder");
         let dir = dir.path();
         let port = free_port();

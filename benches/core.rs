@@ -13,18 +13,16 @@ use std::{
 use atalaya::{
     board::Placement,
     dgt::{Message, physical_of},
-    laws::{Past, Stand, Turn, judge},
     monitor::{Input, Monitor, Settings},
     simulate::{Noise, PlannedGame, Session, parse_games, read_games},
     words::At,
 };
 use common::shared;
-use shakmaty::{CastlingMode, Chess, EnPassantMode, Position, Role, Square};
+use shakmaty::{Chess, Position, Square};
 
 fn main() {
     let games = games();
     updates(&games);
-    verdicts();
 }
 
 /// All of the corpus, or the demo's games where it is absent.
@@ -138,44 +136,4 @@ fn shuffled_men() -> f64 {
         }
     });
     updates as f64 / took.as_secs_f64()
-}
-
-/// Time of one verdict on a placement that is no legal ply.
-fn verdicts() {
-    let position = Chess::default();
-    let before = Stand {
-        setup: position.to_setup(EnPassantMode::Legal),
-        mode: CastlingMode::Standard,
-    };
-    let past = Past {
-        complete: true,
-        rights_known: true,
-        ..Past::default()
-    };
-    let mut seen = Vec::new();
-    for from in position.us() {
-        for to in Square::ALL {
-            let mut placement = Placement::from(position.board());
-            let man = position.board().piece_at(from);
-            placement.set(from, None);
-            placement.set(to, man.filter(|man| man.role != Role::King || to != from));
-            seen.push(placement);
-        }
-    }
-    let rounds = 20;
-    let took = timed(|| {
-        for _ in 0..rounds {
-            for placement in &seen {
-                black_box(judge(&Turn {
-                    before: &before,
-                    seen: placement,
-                    mover: position.turn(),
-                    past: &past,
-                    edges: &[],
-                }));
-            }
-        }
-    });
-    let each = took / (rounds * seen.len() as u32);
-    println!("verdict on a press: {each:?} ({} placements)", seen.len());
 }

@@ -114,21 +114,29 @@ fn one_arbiter_goes_and_only_a_confirmation_counts() {
 
 #[test]
 fn a_second_offence_proposes_the_end_of_the_game() {
-    for (fen, outcome) in [(FEN, Outcome::Unknown), (BARE, Outcome::Drawn)] {
+    // The restored position decides: in R2 of laws.md only there can White mate; a wall of pawns is
+    // no lack of material, and yet nobody can.
+    let r2 = "5k1b/8/6KB/4Q3/8/8/8/8 b - - 0 1";
+    let wall = "4k3/8/8/p2p2p1/P2P2P1/8/8/4K3 w - - 0 40";
+    for (fen, side, outcome) in [
+        (FEN, Side::White, Outcome::Lost),
+        (BARE, Side::White, Outcome::Drawn),
+        (r2, Side::Black, Outcome::Lost),
+        (wall, Side::White, Outcome::Drawn),
+    ] {
         let mut book = book(Regime::BlitzB2);
-        book.raise(alert("b1-a", 3, fen));
-        book.raise(alert("b1-b", 5, fen));
+        for (id, ply) in [("b1-a", 3), ("b1-b", 5)] {
+            let mut offence = alert(id, ply, fen);
+            offence.finding.side = side;
+            book.raise(offence);
+        }
         let said = book.order(&on("ana", "confirm", "b1-a"), At(3_000));
         let said = changes(said.expect("confirmed"));
         let (change, other) = said.last().expect("the other one changes too");
         assert_eq!((*change, other.id.as_str()), (AlertChange::Updated, "b1-b"));
-        assert_eq!(other.offences, (1, 0));
+        assert_eq!(other.offences, side.fold_wb((1, 0), (0, 1)));
         assert_eq!(other.remedy.add_s, None);
-        if outcome == Outcome::Drawn {
-            assert_eq!(other.remedy.outcome, Some(outcome));
-        } else {
-            assert!(other.remedy.outcome.is_some());
-        }
+        assert_eq!(other.remedy.outcome, Some(outcome), "{fen}");
     }
 }
 

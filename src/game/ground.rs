@@ -175,8 +175,29 @@ impl Ground {
         mv.to_uci(self.mode).to_string()
     }
 
+    /// Whether a step of the men leads to this placement, safe or not for their own king.
+    pub(super) fn steps_to(&self, seen: &Placement) -> bool {
+        let (here, us) = (self.placement(), self.turn());
+        let mut steps = self.all_steps().into_iter();
+        steps.any(|mv| placement_after(&here, mv, us) == *seen)
+    }
+
     /// Steps of the men that leave their own king safe, in a position that is no legal one.
     fn steps(&self) -> Vec<Move> {
+        let (here, us) = (self.placement(), self.turn());
+        let mut found = self.all_steps();
+        found.retain(|&mv| {
+            let after = placement_after(&here, mv, us).to_board();
+            after.king_of(us).is_none_or(|king| {
+                after
+                    .attacks_to(king, us.other(), after.occupied())
+                    .is_empty()
+            })
+        });
+        found
+    }
+
+    fn all_steps(&self) -> Vec<Move> {
         let board = &self.setup.board;
         let us = self.turn();
         let own = board.by_color(us);
@@ -213,15 +234,6 @@ impl Ground {
                 }
             }
         }
-        let here = self.placement();
-        found.retain(|&mv| {
-            let after = placement_after(&here, mv, us).to_board();
-            after.king_of(us).is_none_or(|king| {
-                after
-                    .attacks_to(king, us.other(), after.occupied())
-                    .is_empty()
-            })
-        });
         found
     }
 }

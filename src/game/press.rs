@@ -412,7 +412,11 @@ impl Game {
                 .tree
                 .reached_by_other(press.side)
                 .into_iter()
-                .find(|&id| self.tree.node(id).closes() || self.king_taken(id, press.side))
+                .find(|&id| {
+                    self.tree.node(id).closes()
+                        || self.king_taken(id, press.side)
+                        || self.answered_unsafely(id)
+                })
             else {
                 return self.set_aside(press.clone());
             };
@@ -432,6 +436,13 @@ impl Game {
             self.current = Some(id);
         }
         self.out.push(Event::Unexplained(Box::new(case)));
+    }
+
+    /// Whether the reply to an irregular ply leaves the replier's own king attacked: both kings may be
+    /// then (A.5.4).
+    fn answered_unsafely(&self, id: usize) -> bool {
+        let node = self.tree.node(id);
+        node.step == Step::Irregular && node.ground.steps_to(&self.seen)
     }
 
     /// Whether the replier took the king that the irregular ply left to be taken.

@@ -84,11 +84,12 @@ pub struct Remedy {
     pub remove_increment_s: Option<u32>,
     /// Squares of the men the touch-move rule binds afterwards.
     pub touch_move: Vec<shakmaty::Square>,
-    /// How the game ends if this is confirmed as the second offence that counts (7.5.5).
+    /// How the game ends: by a second offence that counts (7.5.5), a flag (6.9), or a position still
+    /// illegal after one more move (A.5.4).
     pub outcome: Option<Outcome>,
 }
 
-/// The end of a game by a second offence.
+/// The end of a game by a breach or a flag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {

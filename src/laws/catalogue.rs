@@ -131,6 +131,23 @@ codes! {
     MovedAfterEnd = "moved-after-end",
 }
 
+impl Code {
+    /// An illegal castling, whole or begun (3.8.2): 4.4.3 then asks for a king move.
+    pub const fn is_castling(self) -> bool {
+        matches!(
+            self,
+            Code::CastlingKingMoved
+                | Code::CastlingRookMoved
+                | Code::CastlingOutOfCheck
+                | Code::CastlingThroughCheck
+                | Code::CastlingIntoCheck
+                | Code::CastlingPathBlocked
+                | Code::CastlingBadSquares
+                | Code::CastlingIncomplete
+        )
+    }
+}
+
 impl fmt::Display for Code {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())

@@ -4,7 +4,10 @@ use std::{fmt::Write as _, str::FromStr};
 
 use thiserror::Error;
 
-use super::{Certainty, Code, Counts, Edition, Finding, rows::Words};
+use super::{
+    Certainty, Code, Counts, Edition, Finding,
+    rows::{Witness, Words},
+};
 use crate::words::Side;
 
 /// A language of the arbiters.
@@ -65,6 +68,17 @@ pub fn explain(code: Code, lang: Lang, edition: Edition) -> String {
         Counts::IfSeen => say("only on the arbiter's word", "solo si lo decide el árbitro"),
         Counts::No => say("no", "no"),
     };
+    let witness = match code.witness() {
+        Witness::Board => say("the board or its clock", "el tablero o su reloj"),
+        Witness::State => say(
+            "the board or its clock; no alert is raised",
+            "el tablero o su reloj; no se emite aviso",
+        ),
+        Witness::People => say(
+            "people only; an arbiter may enter it",
+            "solo las personas; un árbitro puede anotarlo",
+        ),
+    };
     let mut text = format!(
         "{code}: {}\n\n{}\n\n",
         lang.of(row.title),
@@ -85,6 +99,7 @@ pub fn explain(code: Code, lang: Lang, edition: Edition) -> String {
         "{}: {counts}",
         say("Counts (7.5.5)", "Cuenta (7.5.5)")
     );
+    let _ = writeln!(text, "{}: {witness}", say("Noticed by", "Lo advierte"));
     let _ = writeln!(
         text,
         "{}: {}",

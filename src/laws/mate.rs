@@ -1,9 +1,11 @@
 //! Whether a side can still mate by any series of legal moves (Articles 5.2.2, 6.9, 7.5.5), with
-//! chasolver's search.
+//! chasolver's search under a limit of its own: counted in nodes, so that the answer to a position
+//! is the same on every machine and in every replay.
 
 use std::str::FromStr;
 
 use chasolver::Winnability;
+use schemars::JsonSchema;
 use serde::Serialize;
 use shakmaty::{
     CastlingMode, Chess, Color, EnPassantMode, Position, fen::Fen, san::SanPlus, uci::UciMove,
@@ -11,8 +13,13 @@ use shakmaty::{
 
 use crate::words::Side;
 
+/// At a flag, a resignation, a second offence: 200 ms at most, a few of them as a rule.
+const RULING_NODES: u64 = 400_000;
+/// After every move, for each side: the two together stay under 1 ms.
+const WATCH_NODES: u64 = 1_000;
+
 /// An answer that is never guessed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Answer {
     /// A line to mate is known.
@@ -41,25 +48,16 @@ impl CanMate {
     }
 }
 
-/// Searches for a mate by `side` with the help of the other side. Takes milliseconds as a rule and
-/// seconds in hostile positions (the search ends after 2^24 nodes), so never call it while a board
-/// waits. A line is played through before it is believed.
+/// Searches for a mate by `side` with the help of the other side, for at most 200 ms. A line is
+/// played through before it is believed.
 pub fn can_mate(position: &Chess, side: Side) -> CanMate {
-    if position.is_checkmate() {
-        let mated = position.turn() == side;
-        return CanMate::without_line(if mated { Answer::No } else { Answer::Yes });
+    if let Some(answer) = at_a_glance(position, side) {
+        return CanMate::without_line(answer);
     }
-    if position.has_insufficient_material(side) || position.is_stalemate() {
-        return CanMate::without_line(Answer::No);
-    }
-    let fen = Fen::from_position(position, EnPassantMode::Legal).to_string();
-    // Castling of Chess960 is not known to the search; nor may a position be that cannot castle so.
-    let standard = position.castles().mode() == CastlingMode::Standard;
-    let Some(board) = chess::Board::from_str(&fen).ok().filter(|_| standard) else {
+    let Some(board) = board(position) else {
         return CanMate::without_line(Answer::Unknown);
     };
-    let winner = side.fold_wb(chess::Color::White, chess::Color::Black);
-    match chasolver::winnability(&board, winner) {
+    match chasolver::winnability_within(&board, winner(side), RULING_NODES) {
         Some(Winnability::Unwinnable) => CanMate::without_line(Answer::No),
         Some(Winnability::Winnable { helpmate }) => {
             let moves = helpmate.iter().map(ToString::to_string);
@@ -73,6 +71,38 @@ pub fn can_mate(position: &Chess, side: Side) -> CanMate {
         }
         None => CanMate::without_line(Answer::Unknown),
     }
+}
+
+/// Whether it is proven that `side` cannot mate, in half a millisecond at most: for every move of a
+/// game. What it does not prove may still be so.
+pub fn cannot_mate(position: &Chess, side: Side) -> bool {
+    match at_a_glance(position, side) {
+        Some(answer) => answer == Answer::No,
+        None => board(position).is_some_and(|board| {
+            chasolver::is_unwinnable_fast_within(&board, winner(side), WATCH_NODES)
+        }),
+    }
+}
+
+/// Mate comes before material: some composed mates have too little of it.
+fn at_a_glance(position: &Chess, side: Side) -> Option<Answer> {
+    if position.is_checkmate() {
+        let mated = position.turn() == side;
+        return Some(if mated { Answer::No } else { Answer::Yes });
+    }
+    let never = position.has_insufficient_material(side) || position.is_stalemate();
+    never.then_some(Answer::No)
+}
+
+/// The position for the search, which does not know castling of Chess960.
+fn board(position: &Chess) -> Option<chess::Board> {
+    let standard = position.castles().mode() == CastlingMode::Standard;
+    let fen = Fen::from_position(position, EnPassantMode::Legal).to_string();
+    chess::Board::from_str(&fen).ok().filter(|_| standard)
+}
+
+fn winner(side: Side) -> chess::Color {
+    side.fold_wb(chess::Color::White, chess::Color::Black)
 }
 
 fn played_to_mate(

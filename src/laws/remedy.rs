@@ -2,10 +2,10 @@
 
 use std::str::FromStr;
 
-use shakmaty::{Chess, Color, FromSetup, Position, Role};
+use shakmaty::{Chess, Color, FromSetup, PositionError, Role};
 use thiserror::Error;
 
-use super::{Certainty, Code, Counts, Finding, Stand, geometry};
+use super::{Answer, Certainty, Code, Counts, Finding, Stand, can_mate, geometry};
 use crate::{
     incident::{Outcome, Remedy},
     words::Side,
@@ -87,17 +87,19 @@ pub fn remedy(
         Code::DisplacedPieceLeft | Code::PieceReappeared | Code::MoveOutOfTurn
     );
     let counts = row.counts != Counts::No && finding.certainty != Certainty::Hint;
-    let restore = match finding.code {
+    let restored = match finding.code {
         Code::PromotionPawnNotReplaced => with_queen(finding, before),
         Code::ClockPressedWithoutMove | Code::TwoHands => None,
-        _ if counts || displaced => Some(before.fen()),
+        _ if counts || displaced => Some(before.clone()),
         _ => None,
     };
     let proposed = counts && finding.certainty == Certainty::Certain;
-    let first = proposed && offences_of_side == 0;
-    let undone = restore.is_some() && finding.code != Code::PromotionPawnNotReplaced;
+    let (first, second) = (
+        proposed && offences_of_side == 0,
+        proposed && offences_of_side > 0,
+    );
+    let undone = restored.is_some() && finding.code != Code::PromotionPawnNotReplaced;
     Remedy {
-        restore,
         add_s: first.then(|| (!finding.side, regime.penalty_s())),
         remove_increment_s: (proposed && increment_s > 0).then_some(increment_s),
         touch_move: if undone {
@@ -105,20 +107,37 @@ pub fn remedy(
         } else {
             Vec::new()
         },
-        outcome: (proposed && offences_of_side > 0).then(|| outcome(before, !finding.side)),
+        outcome: match finding.code {
+            Code::Flag | Code::TimeControlNotMet => Some(outcome(before, !finding.side)),
+            // A.5.4: still illegal after one more completed move.
+            Code::ClockRunsWithIllegalPosition => Some(Outcome::Drawn),
+            Code::PromotionPawnNotReplaced if second => {
+                let queened = restored.as_ref().unwrap_or(before);
+                Some(outcome(queened, !finding.side))
+            }
+            _ => second.then(|| outcome(before, !finding.side)),
+        },
+        restore: restored.map(|stand| stand.fen()),
     }
 }
 
-/// 7.5.5: a second offence loses, unless the opponent cannot mate by any series of legal moves.
-fn outcome(before: &Stand, opponent: Side) -> Outcome {
-    match Chess::from_setup(before.setup.clone(), before.mode) {
-        Ok(position) if position.has_insufficient_material(opponent) => Outcome::Drawn,
-        _ => Outcome::Unknown,
+/// 6.9, 7.5.5: lost, unless the opponent cannot mate by any series of legal moves. At a second
+/// offence that is asked of the restored position: the Laws have it restored before the penalty.
+fn outcome(restored: &Stand, opponent: Side) -> Outcome {
+    let position = Chess::from_setup(restored.setup.clone(), restored.mode)
+        .or_else(PositionError::ignore_invalid_castling_rights)
+        .or_else(PositionError::ignore_invalid_ep_square)
+        .or_else(PositionError::ignore_too_much_material)
+        .or_else(PositionError::ignore_impossible_check);
+    match position.map(|position| can_mate(&position, opponent).answer) {
+        Ok(Answer::Yes) => Outcome::Lost,
+        Ok(Answer::No) => Outcome::Drawn,
+        Ok(Answer::Unknown) | Err(_) => Outcome::Unknown,
     }
 }
 
 /// 7.5.2: the pawn becomes a queen of its colour and the move stands.
-fn with_queen(finding: &Finding, before: &Stand) -> Option<String> {
+fn with_queen(finding: &Finding, before: &Stand) -> Option<Stand> {
     let (&from, &to) = (finding.squares.first()?, finding.squares.get(1)?);
     let mut stand = before.clone();
     stand.setup.board = geometry::after(before, from, to, Role::Queen);
@@ -129,7 +148,7 @@ fn with_queen(finding: &Finding, before: &Stand) -> Option<String> {
     if finding.side == Color::Black {
         stand.setup.fullmoves = stand.setup.fullmoves.saturating_add(1);
     }
-    Some(stand.fen())
+    Some(stand)
 }
 
 /// 7.5.1 with 4.3: the man first moved, or the man captured, if it can legally move or be taken.

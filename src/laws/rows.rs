@@ -68,6 +68,18 @@ pub enum Counts {
     No,
 }
 
+/// Who can notice it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Witness {
+    /// Board or clock: an alert.
+    Board,
+    /// Board or clock, too; but it is ordinary play or stands in the board's state (result, phase,
+    /// clock, turned), and raises no alert.
+    State,
+    /// Only people: an arbiter may enter it.
+    People,
+}
+
 /// The same words in both languages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Words {
@@ -117,6 +129,11 @@ const RENUMBERED: &[[&str; 3]] = &[
     ["9.2.1", "9.2.1", "9.2"],
     ["9.3.1", "9.3", "9.3"],
     ["9.5.3", "9.5.3", "9.5.b"],
+    ["III.3.1", "III.3.1", ""],
+    ["1.2", "1.2", "1.1"],
+    ["1.3", "1.3", "1.1"],
+    ["1.4.1", "1.4.1", "1.2"],
+    ["6.3.1", "6.3.1", "6.3.a"],
     ["A.5.4", "A.4.4", "A.4"],
 ];
 
@@ -182,6 +199,36 @@ impl Row {
 }
 
 impl Code {
+    /// Who can notice it.
+    pub const fn witness(self) -> Witness {
+        match self {
+            Code::TwoHands
+            | Code::WrongHandPressed
+            | Code::ClockHovered
+            | Code::ClockHitHard
+            | Code::ClockKnocked
+            | Code::ColoursReversed
+            | Code::Resignation
+            | Code::AgreedDraw
+            | Code::ClaimRightLost
+            | Code::WrongClaim
+            | Code::LateArrival => Witness::People,
+            Code::RepliedBeforePress
+            | Code::ClockNotPressed
+            | Code::ClockPaused
+            | Code::ClockRunsForWrongSide
+            | Code::RookThenKing
+            | Code::Adjusted
+            | Code::AdjustedOutOfTurn
+            | Code::BoardTurned
+            | Code::ClockTurned
+            | Code::IllegalMoveNotCompleted
+            | Code::Checkmate
+            | Code::Stalemate => Witness::State,
+            _ => Witness::Board,
+        }
+    }
+
     /// Its row of the catalogue.
     pub fn row(self) -> &'static Row {
         &ROWS[self as usize]
@@ -237,6 +284,10 @@ const NOTHING: Words = Words {
     en: "Nothing; do not tell the players.",
     es: "Nada; no advertir a los jugadores.",
 };
+const ONE_MOVE: Words = Words {
+    en: "Wait for the next completed move. If an illegal position still stands then, declare the game drawn; if you saw the illegal move itself, act on that.",
+    es: "Esperar a la siguiente jugada completada. Si la posición sigue siendo ilegal, declarar tablas; si vio la propia jugada ilegal, actuar por ella.",
+};
 const STEP_IN: Words = Words {
     en: "Step in and declare the result.",
     es: "Intervenir y declarar el resultado.",
@@ -270,7 +321,7 @@ rows! {
     OwnKingExposed ["3.9.2"] Certain Urgent Yes RESTORE "Own king exposed to check" "The move opens an attack on its own king." "Rey propio expuesto al jaque" "La jugada abre un ataque contra el propio rey.";
     KingMovedIntoCheck ["3.9.2"] Certain Urgent Yes RESTORE "King moved into check" "The king went to an attacked square." "Rey que se pone en jaque" "El rey fue a una casilla atacada.";
     KingsAdjacent ["3.9.2"] Certain Urgent Yes RESTORE "Kings side by side" "The king went next to the other king." "Reyes contiguos" "El rey se colocó junto al rey rival.";
-    BothKingsInCheck ["A.5.4", "3.10.3"] Certain Urgent No LOOK "Both kings in check" "Both kings stand in check: the position is illegal." "Ambos reyes en jaque" "Los dos reyes están en jaque: la posición es ilegal.";
+    BothKingsInCheck ["A.5.4", "3.10.3"] Certain Urgent No ONE_MOVE "Both kings in check" "Both kings stand in check: the position is illegal." "Ambos reyes en jaque" "Los dos reyes están en jaque: la posición es ilegal.";
     CastlingKingMoved ["3.8.2.1"] Certain Urgent Yes RESTORE "Castled after the king had moved" "The right to castle was lost: the king had moved." "Enroque con el rey ya movido" "El derecho al enroque estaba perdido: el rey ya se había movido.";
     CastlingRookMoved ["3.8.2.1"] Certain Urgent Yes RESTORE "Castled after the rook had moved" "The right to castle with this rook was lost." "Enroque con la torre ya movida" "El derecho al enroque con esa torre estaba perdido.";
     CastlingOutOfCheck ["3.8.2.2"] Certain Urgent Yes RESTORE "Castled out of check" "The king was in check before castling." "Enroque estando en jaque" "El rey estaba en jaque antes del enroque.";
@@ -340,10 +391,10 @@ rows! {
     SeventyFiveMoves ["9.6.2"] Certain Check No STEP_IN "Seventy-five moves" "75 moves by each without pawn move or capture: a draw." "Setenta y cinco jugadas" "75 jugadas por bando sin mover peón ni capturar: tablas.";
     ClaimRightLost ["9.4"] Hint Info No NOTHING "Right to claim lost" "The player touched a man and may not claim on this move." "Derecho a reclamar perdido" "El jugador tocó una pieza y no puede reclamar en esta jugada.";
     WrongClaim ["9.5.3"] Hint Info No LOOK "Wrong claim" "The draw claim was incorrect: extra time to the opponent." "Reclamación incorrecta" "La reclamación de tablas era incorrecta: tiempo adicional al rival.";
-    Flag ["6.8", "6.9"] Certain Check No LOOK "Flag fallen" "The time has run out: lost, or drawn if the opponent cannot mate." "Bandera caída" "Se agotó el tiempo: partida perdida, o tablas si el rival no puede dar mate.";
-    BothClocksAtZero ["6.8"] Certain Check No LOOK "Both clocks at zero" "Both times have run out; the mark shows which was first." "Ambos relojes a cero" "Se agotaron ambos tiempos; la marca indica cuál fue el primero.";
-    TimeControlNotMet ["6.9"] Certain Check No LOOK "Time control not met" "The required moves were not completed in time." "Control de tiempo no cumplido" "No se completaron a tiempo las jugadas exigidas.";
-    ClockRunsWithIllegalPosition ["7.5.1"] Certain Check No LOOK "Clock runs with an illegal position" "The game goes on from an illegal position." "El reloj corre con posición ilegal" "La partida continúa desde una posición ilegal.";
+    Flag ["6.8", "6.9"] Certain Check No STEP_IN "Flag fallen" "The time has run out: lost, or drawn if the opponent cannot mate." "Bandera caída" "Se agotó el tiempo: partida perdida, o tablas si el rival no puede dar mate.";
+    BothClocksAtZero ["III.3.1", "6.8"] Certain Check No LOOK "Both clocks at zero" "Both times have run out; the mark shows which was first." "Ambos relojes a cero" "Se agotaron ambos tiempos; la marca indica cuál fue el primero.";
+    TimeControlNotMet ["6.3.1", "6.9"] Certain Check No STEP_IN "Time control not met" "The required moves were not completed in time." "Control de tiempo no cumplido" "No se completaron a tiempo las jugadas exigidas.";
+    ClockRunsWithIllegalPosition ["A.5.4", "3.10.3"] Certain Urgent No STEP_IN "Position still illegal" "Both kings are still in check, or a pawn still stands on its last rank, after one more completed move: a draw." "Posición aún ilegal" "Ambos reyes siguen en jaque, o un peón sigue en la última fila, tras otra jugada completada: tablas.";
     LateArrival ["6.7"] Certain Info No LOOK "Late arrival" "White's first press came late." "Llegada tardía" "La primera pulsación de las blancas llegó tarde.";
     MovedAfterEnd ["5.1.1", "5.2.1"] Certain Check No LOOK "Moved after the end" "Men moved although the game was over." "Jugada después del final" "Se movieron piezas con la partida terminada.";
 }

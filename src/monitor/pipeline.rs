@@ -1,9 +1,11 @@
 //! The pipeline itself: bytes to messages to placements to plies to findings to alerts.
 
+mod events;
 mod orders;
 
 use std::collections::VecDeque;
 
+use events::Told;
 use shakmaty::{Bitboard, CastlingMode, Setup};
 
 use super::{
@@ -79,6 +81,7 @@ pub struct Monitor {
     last: Option<FinalPly>,
     /// The ply whose findings a stuck sensor may have made up, and since when they are told.
     unproved: Option<(u16, At)>,
+    told: Told,
     told_state: Option<(At, BoardState)>,
     told_clock: Option<At>,
     stale: bool,
@@ -115,6 +118,7 @@ impl Monitor {
             turn_began: ClockAt::default(),
             last: None,
             unproved: None,
+            told: Told::default(),
             told_state: None,
             told_clock: None,
             stale: true,
@@ -297,6 +301,7 @@ impl Monitor {
         self.clock = fresh.clock;
         self.game = fresh.game;
         self.turn_began = fresh.turn_began;
+        self.told = fresh.told;
         self.last = None;
         self.was_cut = true;
         self.cut = Some(Box::new(cut));
@@ -419,6 +424,7 @@ impl Monitor {
             && matches!(change, ClockChange::Started(_))
         {
             self.clock.runs_for_white();
+            self.weigh_setting();
         }
         let facts = *self.clock.facts();
         self.game.clock(&facts, now);
@@ -430,6 +436,7 @@ impl Monitor {
             ClockChange::Started(side) => self.game.started(facts.running.unwrap_or(side), now),
         }
         self.drain_game();
+        self.weigh_clock();
         self.stale |= change != ClockChange::Ticked;
         if self
             .told_clock
@@ -453,6 +460,7 @@ impl Monitor {
                 } => {
                     self.ply(&recorded);
                     self.weigh_touch(&recorded, &edges, &history, late);
+                    self.weigh_ply(&recorded);
                     self.turn_began = clock_at(self.clock.facts());
                 }
                 Event::Unexplained(case) => self.judge(&case),
@@ -461,6 +469,7 @@ impl Monitor {
                 Event::Restored { ply } => {
                     let closed = self.book.corrected(ply, self.now);
                     self.tell_alerts(closed);
+                    self.remember_restored(ply);
                 }
                 Event::Replied { ply } => {
                     let closed = self.book.replied(ply, self.now);
@@ -495,6 +504,7 @@ impl Monitor {
         self.ruling = None;
         self.repairs = 0;
         self.clock.new_game();
+        self.told = Told::new(self.clock.facts());
         self.turn_began = clock_at(self.clock.facts());
     }
 
@@ -572,6 +582,7 @@ impl Monitor {
                 case.pressed,
             );
         }
+        self.weigh_kings(case, &before);
     }
 
     fn weigh_unproved(&mut self) {

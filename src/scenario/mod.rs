@@ -35,6 +35,9 @@ pub struct Scenario {
     /// `standard` or `chess960`.
     #[serde(default = "standard")]
     pub variant: String,
+    /// The event's time control as in PGN (`40/5400+30:1800+30`).
+    #[serde(default)]
+    pub time_control: Option<String>,
     /// Whether a clock is connected.
     #[serde(default = "yes")]
     pub clock: bool,

@@ -85,6 +85,7 @@ impl Table {
         let settings = Settings {
             regime: scenario.regime.clone(),
             chess960,
+            time_control: scenario.time_control.clone(),
             clock: if scenario.clock { "white-left" } else { "none" }.to_owned(),
             ..Settings::default()
         };

@@ -14,7 +14,7 @@ use super::{
     press::Press,
     recall::Recall,
     start::{is_centre, is_start_array, king_in_centre, kings_result},
-    tree::{Step, Tree},
+    tree::{Node, Step, Tree},
 };
 use crate::{
     board::{ClockFacts, Edge, Placement, Reading},
@@ -538,7 +538,7 @@ impl Game {
             .position()
             .is_some_and(|position| position.is_checkmate() || position.is_stalemate());
         let stopped_on = self.stopped.is_some_and(|stop| {
-            node.shown <= stop && at.ms_since(stop) >= STOPPED_MS && quiet >= STOPPED_MS
+            self.stood_at_stop(node, stop) && at.ms_since(stop) >= STOPPED_MS && quiet >= STOPPED_MS
         });
         let first_half_of_sign = stopped_on
             && self
@@ -639,13 +639,20 @@ impl Game {
                             sign_began.ms_since(node.shown) >= KING_PLY_STOOD_MS
                                 && (self.stopped.is_some() || !is_centre(mv.to()))
                         }
-                        Step::Move(_) => node.shown <= sign_began,
+                        Step::Move(_) => self.stood_at_stop(node, sign_began),
                         Step::Anchor | Step::Irregular | Step::Pass => false,
                     }
             });
         if let Some(id) = standing {
             self.make_final(id, None, at);
         }
+    }
+
+    /// A ply that stood when the clock was stopped; or that a full board told of just after, when
+    /// both were learnt as the link came back.
+    fn stood_at_stop(&self, node: &Node, stop: At) -> bool {
+        node.shown <= stop
+            || (self.patched == Some(node.shown) && node.shown.ms_since(stop) < STOPPED_MS)
     }
 
     /// The men stand as before an irregular ply that the game had gone on from: an arbiter put the
@@ -721,18 +728,19 @@ impl Game {
     /// looks, at the look that gives them away or when the reply stands.
     fn time_shown(&self, side: Side, shown: At, replied: Option<At>) -> (Option<u32>, bool) {
         let since = |from: At| self.looks.iter().filter(move |(at, _)| *at >= from);
+        let pairs = self.looks.iter().zip(self.looks.iter().skip(1));
+        let gave_away = pairs
+            .filter(|(_, (at, _))| *at >= shown)
+            .find(|((_, before), (_, facts))| presses_hid(side, before, facts))
+            .map(|(_, look)| look);
         let at_rest = since(shown).find(|(_, facts)| facts.running != Some(side));
-        let in_time = |(at, _): &&(At, ClockFacts)| replied.is_none_or(|replied| *at <= replied);
-        let exact = at_rest.filter(in_time);
-        let gave_away = || {
-            let pairs = self.looks.iter().zip(self.looks.iter().skip(1));
-            pairs
-                .filter(|(_, (at, facts))| *at >= shown && facts.running == Some(side))
-                .find(|((_, before), (_, facts))| two_presses_between(before, facts))
-                .map(|(_, look)| look)
+        let in_time = |(at, _): &&(At, ClockFacts)| {
+            replied.is_none_or(|replied| *at <= replied)
+                && gave_away.is_none_or(|(hid, _)| at < hid)
         };
+        let exact = at_rest.filter(in_time);
         let look = exact
-            .or_else(gave_away)
+            .or(gave_away)
             .or_else(|| replied.and_then(|replied| since(replied).next()))
             .or(at_rest);
         let time = look
@@ -758,6 +766,15 @@ impl Game {
             }
         }
     }
+}
+
+/// Whether this side pressed between two looks at the clock, and did not leave its time standing.
+fn presses_hid(side: Side, before: &ClockFacts, after: &ClockFacts) -> bool {
+    let given = |side: Side| after.time_of(side) > before.time_of(side);
+    let there_and_back = after.running == Some(side) && two_presses_between(before, after);
+    let three_presses =
+        before.running == Some(side) && after.running == Some(side.other()) && given(side.other());
+    there_and_back || three_presses
 }
 
 /// The time at rest changed though the same side's runs: it ran in between.

@@ -103,6 +103,10 @@ impl Game {
                     self.make_final(id, Some(&press), at);
                 }
             }
+            Verdict::Nothing if self.current != Some(0) && !self.unplaced.is_empty() => {
+                self.press = None;
+                self.set_aside(press);
+            }
             Verdict::Nothing => self.press = None,
             _ if press.soft || (press.side == self.last_final().turn() && self.open.is_some()) => {
                 self.press = None;
@@ -150,8 +154,9 @@ impl Game {
             };
         }
         if node.ground.turn() != presser {
-            return if node.closes() {
-                self.closes(current, press)
+            let pressed = self.shown_at_press(current, press);
+            return if self.tree.node(pressed).closes() {
+                self.closes(pressed, press)
             } else {
                 Verdict::Nothing
             };
@@ -162,6 +167,18 @@ impl Game {
         } else {
             self.closes(node.parent, press)
         }
+    }
+
+    /// The ply that this press closed, where the presser has made another since: the last that
+    /// stood by then.
+    fn shown_at_press(&self, current: usize, press: &Press) -> usize {
+        let path = self.tree.path(current);
+        let mut own = path.iter().rev().step_by(2).copied();
+        let stood = |&id: &usize| {
+            let shown = self.tree.node(id).first_shown;
+            shown <= press.at || self.patched == Some(shown)
+        };
+        own.find(stood).unwrap_or(current)
     }
 
     /// A reply that leaves the men as a legal ply before it would have: an irregular one was only
@@ -413,9 +430,8 @@ impl Game {
                 .reached_by_other(press.side)
                 .into_iter()
                 .find(|&id| {
-                    self.tree.node(id).closes()
-                        || self.king_taken(id, press.side)
-                        || self.answered_unsafely(id)
+                    let closes = self.tree.node(id).closes() && !self.was_left_at_press(id);
+                    closes || self.king_taken(id, press.side) || self.answered_unsafely(id)
                 })
             else {
                 return self.set_aside(press.clone());
@@ -443,6 +459,20 @@ impl Game {
     fn answered_unsafely(&self, id: usize) -> bool {
         let node = self.tree.node(id);
         node.step == Step::Irregular && node.ground.steps_to(&self.seen)
+    }
+
+    /// Whether this ply's man had gone from its square when the mover pressed, and did not come
+    /// back: that press closed another ply, which was not read in full yet.
+    fn was_left_at_press(&self, id: usize) -> bool {
+        let node = self.tree.node(id);
+        let (Step::Move(mv), Some(pressed)) = (node.step, self.unplaced.last()) else {
+            return false;
+        };
+        let to = landing(mv, pressed.side);
+        let left = self.edges.iter().rfind(|edge| edge.square == to);
+        pressed.side != node.ground.turn()
+            && self.seen.piece(to).is_none()
+            && left.is_some_and(|edge| pressed.at.ms_since(edge.at) > LEVER_LAG_MS)
     }
 
     /// Whether the replier took the king that the irregular ply left to be taken.

@@ -454,7 +454,7 @@ mod tests {
         let care = json!({"raised": "2026-11-29T17:03:10.482Z", "pressed": "2026-11-29T17:03:10.482Z",
                 "action": both(row.action), "surety": both(sure), "counts": true,
                 "escalated": false, "restored": false, "decided_by": null, "reason": null,
-                "notes": []});
+                "muted_by": null, "notes": []});
         let all = expected.as_object_mut().expect("an object");
         all.extend(care.as_object().expect("an object").clone());
         assert_eq!(*object, expected);

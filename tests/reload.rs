@@ -187,13 +187,15 @@ fn the_next_round_begins_on_sighup_and_a_fault_changes_nothing() {
                 newest.is_some_and(|one| what(one.json()))
             };
         assert!(phone.wait(PATIENCE, |seen| {
-            state(seen, "atalaya/v1/test/info", &|info| info["boards"][1] == 2)
-                && state(seen, "atalaya/v1/test/board/1/state", &|state| {
-                    state["round"] == "6" && state["white"] == "Poe, Cy"
-                })
-                && state(seen, "atalaya/v1/test/board/2/link", &|link| {
-                    link["state"] == "absent"
-                })
+            state(seen, "atalaya/v1/test/info", &|info| {
+                let absent = serde_json::json!({"board": 2, "code": "no-board", "about": []});
+                let faults = info["faults"].as_array();
+                info["boards"][1] == 2 && faults.is_some_and(|all| all.contains(&absent))
+            }) && state(seen, "atalaya/v1/test/board/1/state", &|state| {
+                state["round"] == "6" && state["white"] == "Poe, Cy"
+            }) && state(seen, "atalaya/v1/test/board/2/link", &|link| {
+                link["state"] == "absent"
+            })
         }));
     }
 

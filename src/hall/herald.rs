@@ -1,13 +1,17 @@
-//! Says who the daemon is, and, once, when its journal falls ill or is well again.
+//! Says who the daemon is, and, once, when its journal falls ill or is well again, and what else the
+//! operator has to look at.
 
 use tokio::sync::watch;
 
-use super::{Clock, Plans};
+use super::{
+    Clock, Plan, Plans,
+    lookout::{Lookout, faults},
+};
 use crate::{
     journal::Health,
     publish::{
         Publisher, Topics, contract,
-        payload::{Info, info},
+        payload::{Fault, Info, info},
     },
     words::BoardNo,
 };
@@ -19,25 +23,43 @@ pub(super) struct Herald {
     pub clock: Clock,
     pub publisher: Publisher,
     pub plans: Plans,
+    pub lookout: Lookout,
 }
 
 impl Herald {
-    /// Speaks now, at each new plan and at each new fault of the journal, and ends with the journal.
+    /// Speaks now, at each new plan and at each new fault, and ends with the journal.
     pub async fn run(mut self, mut health: watch::Receiver<Health>) {
+        let mut view = self.lookout.view();
+        let mut known = Vec::new();
         for seq in 1.. {
             let fault = health.borrow_and_update().fault.clone();
-            self.say(seq, fault.as_deref());
-            tokio::select! {
-                news = health.wait_for(|health| health.fault != fault) => if news.is_err() {
-                    return;
-                },
-                Ok(()) = self.plans.changed() => {}
+            let plan = self.plans.borrow_and_update().clone();
+            let faults = faults(&plan, &view.borrow_and_update());
+            for fault in faults.iter().filter(|fault| !known.contains(*fault)) {
+                let board = fault.board.map(|board| board.to_string());
+                tracing::warn!(board, fault.code, about = ?fault.about, "this does not go together");
+            }
+            known = faults;
+            self.say(seq, &plan, fault.as_deref(), &known);
+            loop {
+                tokio::select! {
+                    news = health.wait_for(|health| health.fault != fault) => match news {
+                        Ok(_) => break,
+                        Err(_) => return,
+                    },
+                    Ok(()) = self.plans.changed() => break,
+                    Ok(()) = view.changed() => {
+                        let now = self::faults(&plan, &view.borrow_and_update());
+                        if now != known {
+                            break;
+                        }
+                    }
+                }
             }
         }
     }
 
-    fn say(&mut self, seq: u64, journal_fault: Option<&str>) {
-        let plan = self.plans.borrow_and_update().clone();
+    fn say(&self, seq: u64, plan: &Plan, journal_fault: Option<&str>, faults: &[Fault]) {
         let boards = plan.settings.boards.iter();
         let boards: Vec<BoardNo> = boards.map(|board| BoardNo(board.number)).collect();
         let hello = Info {
@@ -46,6 +68,7 @@ impl Herald {
             regime: plan.settings.event.regime.name(),
             schema: contract::URN,
             journal_fault,
+            faults,
         };
         let message = info(&self.topics, &self.boot, seq, self.clock.wall(), &hello);
         self.publisher.send(vec![message]);

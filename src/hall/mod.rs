@@ -3,6 +3,7 @@
 mod bus;
 mod gate;
 mod herald;
+mod lookout;
 mod now;
 mod orders;
 pub mod pairings;
@@ -16,6 +17,7 @@ pub mod settings;
 mod watch;
 
 pub use bus::{Buses, Seat};
+pub use lookout::Lookout;
 pub use now::Clock;
 pub use pairings::{Pairing, Pairings, PairingsError};
 pub use plan::{Plan, Plans};

@@ -12,7 +12,7 @@ use tokio::{net::TcpListener, sync::watch, task::JoinHandle, time::Instant};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Clock, Pairings, Plan, Settings,
+    Clock, Lookout, Pairings, Plan, Settings,
     settings::{Relay, RelayKind, Variant},
 };
 use crate::{
@@ -219,6 +219,7 @@ pub(super) struct Relays {
     keeper: Option<JoinHandle<()>>,
     sight: Option<Sight>,
     outputs: Vec<Running>,
+    pub(super) lookout: Lookout,
 }
 
 impl Relays {
@@ -336,6 +337,8 @@ impl Relays {
             Ready::Target(target) => {
                 let reader = reader.of_round(round.to_owned());
                 let standing = watch::Sender::default();
+                let url = relay.url.clone().unwrap_or_default();
+                tokio::spawn(self.lookout.clone().follow(url, standing.subscribe()));
                 tokio::spawn(lichess::run(*target, reader, standing, ended))
             }
         };

@@ -172,6 +172,7 @@ impl Hall {
         let relay = RelayDesk::default();
         let mut relays = Relays::default();
         relays.turn_to(&plan, &relay, clock).await?;
+        let lookout = relays.lookout.clone();
         let (plans, seen) = latest::channel(Arc::new(plan));
         let herald = Herald {
             topics: topics.clone(),
@@ -179,6 +180,7 @@ impl Hall {
             clock,
             publisher,
             plans: seen.clone(),
+            lookout: lookout.clone(),
         };
         tokio::spawn(herald.run(journal.health()));
         let seeker = Seeker::new(settings.ports.search.clone());
@@ -189,6 +191,7 @@ impl Hall {
             gate,
             journal,
             relay,
+            lookout,
             onlooker,
             buses: Buses::new(clock, seeker.clone()),
             seeker,
@@ -278,6 +281,7 @@ impl Hall {
                 Err(why) => tracing::error!(board = number, %why, "a watch ended badly"),
             }
             self.desk.switchboard.disconnect(BoardNo(number));
+            self.desk.lookout.forget(BoardNo(number));
         }
         for board in boards {
             if self

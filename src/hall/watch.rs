@@ -7,7 +7,7 @@ use tokio::{sync::mpsc, time::sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Clock, RelayDesk,
+    Clock, Lookout, RelayDesk,
     bus::{Buses, Seat},
     gate::Gate,
     orders::Switchboard,
@@ -85,6 +85,8 @@ pub struct Desk {
     pub seeker: Seeker,
     /// The lines with several boards.
     pub buses: Buses,
+    /// Who looks whether all goes together.
+    pub lookout: Lookout,
     /// Where the commands of arbiters find the boards.
     pub switchboard: Switchboard,
     /// Who looks over the shoulder, if anybody.
@@ -217,6 +219,8 @@ impl Watch {
             let relay = &watch.desk.relay;
             relay.tell(watch.board, output, &watch.monitor, at);
             watch.desk.switchboard.note(watch.board, output);
+            let lookout = &watch.desk.lookout;
+            lookout.note(watch.board, output, &watch.monitor);
         }
         let messages = standing.iter().flat_map(|output| {
             let all = watch.messages(output, at, watch.desk.clock.wall(), watch.seq);
@@ -317,6 +321,7 @@ impl Watch {
             log(self.board, &output);
             self.desk.relay.tell(self.board, &output, &self.monitor, at);
             self.desk.switchboard.note(self.board, &output);
+            self.desk.lookout.note(self.board, &output, &self.monitor);
             out.extend(self.messages(&output, at, self.desk.clock.wall(), self.seq));
             if let Some(onlooker) = &self.desk.onlooker {
                 let board = self.board;

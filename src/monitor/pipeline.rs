@@ -17,7 +17,7 @@ use super::{
 use crate::{
     board::{ClockChange, ClockFacts, ClockSide, ClockWatch, Sensors, remembered},
     dgt::{ClockMessage, Frames, Message, entries},
-    game::{Case, Event, Game, Ground, History, Limits, Recorded, Stage, pgn},
+    game::{Case, Event, Game, Ground, History, Limits, Recorded, Stage, kings_result, pgn},
     incident::{
         Alert, AlertChange, Answers, Book, Care, ClockAt, How, Level, Order, Rules, Said, Status,
         Window, alert_id,
@@ -331,6 +331,19 @@ impl Monitor {
             (Some((score, how)), _) => Some((score, how.word())),
             (None, Stage::Ended { score, by }) => Some((score, by)),
             (None, Stage::Setup | Stage::Playing) => None,
+        }
+    }
+
+    /// The result an arbiter gave the game on the board.
+    pub fn ruled(&self) -> Option<&'static str> {
+        self.ruling.map(|(score, _)| score)
+    }
+
+    /// The result the kings tell, or told when they ended the game.
+    pub fn sign(&self) -> Option<&'static str> {
+        match self.game.stage() {
+            Stage::Ended { score, by: "kings" } => Some(score),
+            _ => kings_result(self.sensors.placement()),
         }
     }
 

@@ -244,6 +244,22 @@ pub struct Info<'a> {
     pub schema: &'a str,
     /// Why nothing comes to disk; null when all does.
     pub journal_fault: Option<&'a str>,
+    /// What does not go together, for the operator.
+    pub faults: &'a [Fault],
+}
+
+/// One thing the operator has to look at.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Fault {
+    /// At which board, if at one.
+    pub board: Option<BoardNo>,
+    /// `pairings` (so many remarks, `atalaya check` names them), `other-board` (its serial number, the
+    /// paired one), `no-board`, `no-moves`, `forfeit-played` (the result paired), `nobody-paired`,
+    /// `kings-differ` (the result given, the one the kings tell), `lichess-silent` (no push is taken:
+    /// why), `lichess-refuses` (this game: why).
+    pub code: &'static str,
+    /// The particulars of the code, in that order.
+    pub about: Vec<String>,
 }
 
 /// The retained info.

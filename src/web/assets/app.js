@@ -6,7 +6,7 @@ const $ = (id) => document.getElementById(id);
 /** Twice the server's beat, and a little. */
 const STALE_MS = 10_000;
 
-const hall = { alerts: new Map(), boards: new Map(), status: null, broker: "lost" };
+const hall = { alerts: new Map(), boards: new Map(), status: null, info: null, broker: "lost" };
 let session = { user: null, role: null, csrf: null, locked: false };
 let heard = 0;
 let pgn = { board: 0, text: "" };
@@ -30,6 +30,8 @@ function take([topic, payload], fresh) {
     }
   } else if (kind === "status") {
     hall.status = payload && payload.state;
+  } else if (kind === "info") {
+    hall.info = payload;
   } else if (kind === "alert") {
     const known = hall.alerts.get(id);
     if (fresh && known && payload && payload.escalated && !known.escalated) announce("escalated", payload);
@@ -395,11 +397,11 @@ function draw() {
         old.replaceWith(one);
         if (had) one.focus({ preventScroll: true });
       });
-      const told = faults(boards);
+      const told = faults(boards, hall.info);
       main.querySelector(".faults")?.remove();
       if (told) main.append(told);
     } else {
-      show(main, [el("div", { class: "wall" }, fresh), faults(boards)]);
+      show(main, [el("div", { class: "wall" }, fresh), faults(boards, hall.info)]);
     }
   } else if (!same(JSON.stringify([mode, alerts]))) {
     show(main, alertsView(alerts, tools));

@@ -195,8 +195,9 @@ export function tile(number, { state, link, clock }) {
 }
 
 /** What the cables and sensors need: for the operator, not for the arbiter's siren. */
-export function faults(boards) {
-  const list = [];
+export function faults(boards, info) {
+  const told = (info && info.faults) || [];
+  const list = told.map(({ board, code, about }) => [board, t(`fault-${code}`, ...about)]);
   for (const [number, { link, state }] of boards) {
     if (linkWord(link)) list.push([number, linkWord(link)]);
     if (state && state.doubt.length) list.push([number, t("doubt", state.doubt.join(", "))]);
@@ -204,7 +205,7 @@ export function faults(boards) {
   }
   return list.length
     ? el("section", { class: "faults" }, el("h2", {}, t("faults")), el("ul", {}, list.map(([number, what]) =>
-      el("li", {}, el("a", { href: `#board/${number}` }, `${t("board")} ${number}`), `: ${what}`))))
+      el("li", {}, number ? [el("a", { href: `#board/${number}` }, `${t("board")} ${number}`), ": "] : "", what))))
     : null;
 }
 

@@ -211,8 +211,8 @@ mod tests {
 
     #[test]
     fn boards_that_are_as_paired_are_no_fault() {
-        // Board 7 is played on wood.
-        let plan = plan("1,A,B,,111\n2,C,D,,\n3,E,bye,,\n4,F,G,1-0,\n7,H,I,,\n");
+        // Board 6 is played on wood.
+        let plan = plan("1,A,B,,111\n2,C,D,,\n3,E,bye,,\n4,F,G,1-0,\n5,J,bye,,\n6,H,I,,\n");
         let boards = [
             (1, playing("111")),
             (2, playing("222")),

@@ -19,7 +19,7 @@
 //! | [`web`] | the arbiters' page, a consumer of the contract |
 //! | [`scenario`] | scenario files through the monitor |
 //! | [`simulate`] | virtual boards that speak the protocol |
-//! | [`hall`] | settings, pairings, clocks, ports: the wiring |
+//! | [`hall`] | settings, pairings, clocks, ports, metrics: the wiring |
 //! | [`cli`] | one file per subcommand |
 //!
 //! Pure: no clock, no files, no tasks; time is an argument.

@@ -5,9 +5,11 @@ pub mod check;
 pub mod completions;
 pub mod contract;
 pub mod demo;
+pub mod doctor;
 pub mod explain;
 mod failure;
 pub mod logging;
+pub mod package;
 pub mod position;
 pub mod replay;
 pub mod reset;
@@ -59,6 +61,8 @@ pub enum Command {
     Boards(boards::Args),
     /// Says what is wrong with the configuration and the pairings
     Check(check::Args),
+    /// Looks for what usually goes wrong, and says what to do
+    Doctor(doctor::Args),
     /// Deletes the games of the Lichess rounds, to be pushed anew
     Reset(reset::Args),
     /// Explains a code of the catalogue: the rule, its articles, what the arbiter does
@@ -71,6 +75,9 @@ pub enum Command {
     User(user::Args),
     /// The MQTT contract as AsyncAPI and JSON Schemas
     Contract(contract::Args),
+    /// Writes manual pages and completions for packages
+    #[command(hide = true)]
+    Package(package::Args),
     /// Writes completions for a shell
     Completions(completions::Args),
 }
@@ -89,12 +96,14 @@ impl Cli {
             Command::Replay(args) => replay::run(args),
             Command::Boards(args) => boards::run(args).await,
             Command::Check(args) => check::run(args),
+            Command::Doctor(args) => doctor::run(args).await,
             Command::Reset(args) => reset::run(args).await,
             Command::Explain(args) => explain::run(args),
             Command::Position(args) => position::run(args),
             Command::Web(args) => web::run(args).await,
             Command::User(args) => user::run(args),
             Command::Contract(args) => contract::run(args),
+            Command::Package(args) => package::run(args),
             Command::Completions(args) => completions::run(args),
         }
     }

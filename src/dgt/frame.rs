@@ -19,6 +19,7 @@ pub struct Frames {
     /// comes in small pieces is not looked through again for each.
     checked: usize,
     skipped: u64,
+    given: u64,
     unknown: u64,
 }
 
@@ -88,6 +89,7 @@ impl Frames {
             };
             self.start += length;
             self.checked = 0;
+            self.given += 1;
             if matches!(message, Message::Unknown { .. }) {
                 self.unknown += 1;
             }
@@ -112,6 +114,12 @@ impl Frames {
     #[must_use]
     pub const fn skipped(&self) -> u64 {
         self.skipped
+    }
+
+    /// Messages given out so far.
+    #[must_use]
+    pub const fn given(&self) -> u64 {
+        self.given
     }
 
     /// Messages given out so far as [`Message::Unknown`].

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use tokio::{sync::mpsc, task::JoinHandle, time::timeout};
 
+use super::Beat;
 use crate::{
     journal::{Flushed, Journal},
     publish::{Publisher, payload::Outgoing},
@@ -26,11 +27,16 @@ pub struct Gate {
 
 impl Gate {
     /// Opens the way; its task ends with the last copy, when all is handed over.
-    pub fn open(journal: &Journal, publisher: Publisher) -> (Gate, JoinHandle<()>) {
+    pub fn open(journal: &Journal, publisher: Publisher, mut beat: Beat) -> (Gate, JoinHandle<()>) {
         let (waiting, mut messages) = mpsc::unbounded_channel();
         let health = journal.health();
         let task = tokio::spawn(async move {
-            while let Some(passing) = messages.recv().await {
+            loop {
+                let passing = tokio::select! {
+                    passing = messages.recv() => passing,
+                    () = beat.felt() => continue,
+                };
+                let Some(passing) = passing else { return };
                 let Passing::Messages(flushed, messages) = passing else {
                     publisher.settled();
                     continue;

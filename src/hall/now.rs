@@ -74,6 +74,22 @@ impl Clock {
     }
 }
 
+/// How long a piece of work takes.
+#[derive(Debug, Clone, Copy)]
+pub struct Stopwatch(std::time::Instant);
+
+impl Stopwatch {
+    /// Starts now.
+    pub fn start() -> Stopwatch {
+        Stopwatch(std::time::Instant::now())
+    }
+
+    /// Seconds since the start.
+    pub fn seconds(self) -> f64 {
+        self.0.elapsed().as_secs_f64()
+    }
+}
+
 /// Timers beyond this are not set; whoever wakes looks again.
 const FAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 

@@ -104,9 +104,11 @@ impl Orders {
 
     /// Hands every command to its board, and refuses what is none, until `stop`.
     pub async fn run(mut self, mut heard: mpsc::UnboundedReceiver<Heard>, stop: CancellationToken) {
+        let mut beat = self.desk.pulse.watch("commands");
         loop {
             let heard = tokio::select! {
                 () = stop.cancelled() => return,
+                () = beat.felt() => continue,
                 heard = heard.recv() => heard,
             };
             match heard {

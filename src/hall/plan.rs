@@ -96,6 +96,7 @@ impl Plan {
             ("[web]", new.web != running.web),
             ("[phones]", new.phones != running.phones),
             ("[[ntfy]]", new.ntfy != running.ntfy),
+            ("[metrics]", new.metrics != running.metrics),
             ("journal.dir", new.journal != running.journal),
             ("ports.search", new.ports != running.ports),
             ("[[board]]", every_port(new) != every_port(running)),
@@ -108,6 +109,7 @@ impl Plan {
         new.web.clone_from(&running.web);
         new.phones.clone_from(&running.phones);
         new.ntfy.clone_from(&running.ntfy);
+        new.metrics.clone_from(&running.metrics);
         new.journal.clone_from(&running.journal);
         new.ports.clone_from(&running.ports);
         if every_port(new) != every_port(running) {

@@ -77,7 +77,7 @@ pub fn target(relay: &Relay) -> Result<lichess::Target, RelayError> {
 }
 
 /// Where a relay of that kind listens.
-fn address(relay: &Relay) -> Option<SocketAddr> {
+pub fn address(relay: &Relay) -> Option<SocketAddr> {
     let usual = match relay.kind {
         RelayKind::Http => HTTP,
         RelayKind::Livechess => LIVECHESS,

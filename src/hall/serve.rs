@@ -17,11 +17,12 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Clock, Settings,
+    Clock, Metrics, Pulse, Settings, View,
     bus::{Buses, Seat},
     gate::Gate,
     herald::Herald,
     orders::{Orders, Switchboard},
+    outside::{self, OutsideError},
     pairings::PairingsError,
     plan::{Plan, Plans},
     ports::{Port, Ports},
@@ -107,6 +108,9 @@ pub enum ServeError {
     /// The page's certificate.
     #[error("[web]: {0}")]
     Certificate(#[from] CertificateError),
+    /// The metrics.
+    #[error("[metrics]: {0}")]
+    Outside(#[from] OutsideError),
 }
 
 /// A running daemon.
@@ -127,6 +131,7 @@ pub struct Hall {
     stop_actor: CancellationToken,
     web: Option<Web>,
     phones: Option<Phones>,
+    view: View,
 }
 
 /// A board that is watched.
@@ -168,7 +173,14 @@ impl Hall {
             version: env!("CARGO_PKG_VERSION").to_owned(),
         });
         let receipts = tokio::spawn(note_receipts(publisher.delivered(), diary));
-        let (gate, gate_task) = Gate::open(&journal, publisher.clone());
+        let (pulse, metrics) = (Pulse::default(), Metrics::new(&journal, &publisher));
+        let view = View {
+            metrics: metrics.clone(),
+            pulse: pulse.clone(),
+            journal: journal.clone(),
+            publisher: publisher.clone(),
+        };
+        let (gate, gate_task) = Gate::open(&journal, publisher.clone(), pulse.watch("gate"));
         let relay = RelayDesk::default();
         let mut relays = Relays::default();
         relays.turn_to(&plan, &relay, clock).await?;
@@ -196,6 +208,8 @@ impl Hall {
             buses: Buses::new(clock, seeker.clone()),
             seeker,
             switchboard: Switchboard::default(),
+            metrics,
+            pulse,
         };
         let stop_boards = CancellationToken::new();
         let mut others = JoinSet::new();
@@ -203,6 +217,11 @@ impl Hall {
         others.spawn(settle(silence, gate, stop_boards.clone()));
         others.spawn(desk.seeker.clone().run(stop_boards.clone()));
         others.spawn(Orders::new(desk.clone()).run(heard, stop_boards.clone()));
+        others.spawn(feel_elsewhere(view.clone(), stop_boards.clone()));
+        if let Some(address) = settings.metrics.listen {
+            let listener = outside::listen(address).await?;
+            others.spawn(outside::serve(listener, view.clone(), stop_boards.clone()));
+        }
         let mut boards = Vec::new();
         for board in &settings.boards {
             let left = past.take(BoardNo(board.number));
@@ -238,6 +257,7 @@ impl Hall {
             journal_thread,
             stop_boards,
             stop_actor,
+            view,
         })
     }
 
@@ -300,6 +320,28 @@ impl Hall {
     /// Where MQTT clients find the boards: host and port.
     pub fn broker(&self) -> (&str, u16) {
         (&self.client.0, self.client.1)
+    }
+
+    /// Whether every vital loop of the daemon has moved since this was asked last.
+    pub fn moves(&self) -> bool {
+        self.view.pulse.check()
+    }
+
+    /// The watchdog was told that all is well.
+    pub fn kicked(&self) {
+        self.view.metrics.kicked(self.desk.clock.wall());
+    }
+
+    /// How it stands, in a line.
+    pub fn standing(&self) -> String {
+        let (up, watched) = self.view.metrics.boards_up();
+        let round = &self.plans.borrow().settings.event.round;
+        let faults = self.view.faults();
+        let faults = match faults.is_empty() {
+            true => String::new(),
+            false => format!("; {}", faults.join("; ")),
+        };
+        format!("round {round}: {up} of {watched} boards up{faults}")
     }
 
     /// Where the page is served.
@@ -431,6 +473,19 @@ async fn note_receipts(mut delivered: latest::Receiver<Seqs>, mut diary: Diary) 
         if !fresh.is_empty() {
             diary.note(Kind::Delivered(fresh));
         }
+    }
+}
+
+/// Hands the pulse on to the loops that know nothing of it.
+async fn feel_elsewhere(view: View, stop: CancellationToken) {
+    let (journal, publisher) = (view.journal, view.publisher);
+    // A disk that hangs would hang at the next start too: the boards are watched meanwhile.
+    let written = view.pulse.watch_aside("journal");
+    let told = view.pulse.watch("MQTT client");
+    tokio::select! {
+        () = stop.cancelled() => {}
+        () = written.relay(|| journal.moving()) => {}
+        () = told.relay(|| publisher.moving()) => {}
     }
 }
 
@@ -683,7 +738,10 @@ fn users(settings: &Settings) -> Result<Option<Users>, ServeError> {
 }
 
 /// How the venue's broker is spoken to, if by TLS.
-fn broker_tls(settings: &Settings) -> Result<Option<Tls>, TlsError> {
+///
+/// # Errors
+/// When a file does not read, or the files do not fit together.
+pub fn broker_tls(settings: &Settings) -> Result<Option<Tls>, TlsError> {
     let mqtt = &settings.mqtt;
     let BrokerAddress::Remote {
         host,

@@ -7,7 +7,7 @@ use tokio::{sync::mpsc, time::sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Clock, Lookout, RelayDesk,
+    Clock, Lookout, Meter, Metrics, Pulse, RelayDesk, Stopwatch,
     bus::{Buses, Seat},
     gate::Gate,
     orders::Switchboard,
@@ -89,6 +89,10 @@ pub struct Desk {
     pub lookout: Lookout,
     /// Where the commands of arbiters find the boards.
     pub switchboard: Switchboard,
+    /// What is counted.
+    pub metrics: Metrics,
+    /// Which loops move.
+    pub pulse: Pulse,
     /// Who looks over the shoulder, if anybody.
     pub onlooker: Option<mpsc::UnboundedSender<Told>>,
 }
@@ -131,6 +135,7 @@ pub async fn watch(post: Post, desk: Desk, left: Left, stop: CancellationToken) 
     let mut plans = post.plans;
     let plan = plans.borrow_and_update().clone();
     let edition = plan.settings.event.laws;
+    let mut beat = desk.pulse.watch(format!("board {}", post.board));
     let mut watch = Watch::begin(plan.of_board(post.board), edition, desk, commands, left);
     loop {
         let wake = watch.monitor.wake_at();
@@ -141,6 +146,7 @@ pub async fn watch(post: Post, desk: Desk, left: Left, stop: CancellationToken) 
                 Some(event) => watch.take(event),
                 None => break,
             },
+            () = beat.felt() => {}
             Some(order) = orders.recv() => watch.order(&order),
             Ok(()) = plans.changed() => {
                 let plan = plans.borrow_and_update().clone();
@@ -155,6 +161,7 @@ pub async fn watch(post: Post, desk: Desk, left: Left, stop: CancellationToken) 
     }
     // The link ends with the same token; a task that panicked has been logged by tokio.
     let _ = link.await;
+    watch.meter.gone();
     Left {
         seq: watch.seq,
         rebuilt: Some(Rebuilt {
@@ -171,6 +178,7 @@ struct Watch {
     commands: mpsc::Sender<Vec<u8>>,
     desk: Desk,
     monitor: Monitor,
+    meter: Meter,
     settings: monitor::Settings,
     /// Edition that numbers the articles.
     edition: Edition,
@@ -190,12 +198,15 @@ impl Watch {
             None => (None, Default::default()),
         };
         let resumed = monitor.is_some();
+        let board = BoardNo(settings.board);
+        let monitor = monitor.unwrap_or_else(|| Monitor::new(settings.clone()));
         let mut watch = Watch {
-            board: BoardNo(settings.board),
+            board,
+            meter: desk.metrics.meter(board, &monitor),
             seq: left.seq,
             commands,
             desk,
-            monitor: monitor.unwrap_or_else(|| Monitor::new(settings.clone())),
+            monitor,
             settings: settings.clone(),
             edition,
         };
@@ -266,8 +277,14 @@ impl Watch {
     fn take(&mut self, event: LinkEvent) {
         let at = self.desk.clock.at();
         let (input, kind) = match &event {
-            LinkEvent::Opened => (Input::Opened, Kind::Opened),
-            LinkEvent::Bytes(bytes) => (Input::Bytes(bytes), Kind::Bytes(bytes.clone())),
+            LinkEvent::Opened => {
+                self.meter.opened();
+                (Input::Opened, Kind::Opened)
+            }
+            LinkEvent::Bytes(bytes) => {
+                self.meter.bytes(bytes.len(), self.desk.clock.wall());
+                (Input::Bytes(bytes), Kind::Bytes(bytes.clone()))
+            }
             LinkEvent::Closed { reason } => {
                 tracing::warn!(board = %self.board, reason, "the board's port was lost");
                 let reason = reason.clone();
@@ -301,7 +318,9 @@ impl Watch {
     }
 
     fn handle(&mut self, input: Input<'_>, at: At) {
+        let work = Stopwatch::start();
         self.monitor.handle(input, at);
+        self.meter.worked(&self.monitor, work.seconds());
         self.drain(at);
     }
 
@@ -319,6 +338,7 @@ impl Watch {
                 None => self.seq += 1,
             }
             log(self.board, &output);
+            self.meter.said(&output, at);
             self.desk.relay.tell(self.board, &output, &self.monitor, at);
             self.desk.switchboard.note(self.board, &output);
             self.desk.lookout.note(self.board, &output, &self.monitor);

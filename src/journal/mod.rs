@@ -45,4 +45,4 @@ pub use recover::recover;
 pub use replay::{Rebuilt, Replay, Replayed, Undelivered};
 pub use stub::{Journal, JournalThread, OpenError};
 pub use told::told;
-pub use writer::{Health, Limits};
+pub use writer::{Figures, Health, Limits};

@@ -82,6 +82,8 @@ struct State {
     batch: Batch,
     lost: u64,
     closed: bool,
+    /// Who asks whether the writer still moves.
+    pulse: Vec<oneshot::Sender<()>>,
 }
 
 #[derive(Debug)]
@@ -115,6 +117,7 @@ impl Queue {
             batch,
             lost,
             closed,
+            ..
         } = &mut *state;
         if *closed || batch.bytes.len() >= self.limit {
             *lost += 1;
@@ -145,9 +148,18 @@ impl Queue {
         Flushed(flushed)
     }
 
+    /// Resolves when the writer comes by: it need not have written anything.
+    pub(super) fn moving(&self) -> oneshot::Receiver<()> {
+        let (asked, moves) = oneshot::channel();
+        self.lock().pulse.push(asked);
+        self.changed.notify_one();
+        moves
+    }
+
     /// All that has gathered, when there is something; `None` when closed and empty.
     pub(super) fn take(&self) -> Option<Batch> {
         let nothing = |state: &mut State| {
+            feel(state);
             !state.closed && state.batch.entries == 0 && state.batch.waiters.is_empty()
         };
         let mut state = self
@@ -170,7 +182,11 @@ impl Queue {
         self.pause(pause, |state| !state.closed);
     }
 
-    fn pause(&self, pause: Duration, going: impl FnMut(&mut State) -> bool) {
+    fn pause(&self, pause: Duration, mut going: impl FnMut(&mut State) -> bool) {
+        let going = |state: &mut State| {
+            feel(state);
+            going(state)
+        };
         let ended = self.changed.wait_timeout_while(self.lock(), pause, going);
         drop(ended);
     }
@@ -195,5 +211,13 @@ impl Queue {
     /// Entries that never came to disk.
     pub(super) fn lost(&self) -> u64 {
         self.lock().lost
+    }
+}
+
+/// The writer is here.
+fn feel(state: &mut State) {
+    for asked in state.pulse.drain(..) {
+        // it may have stopped waiting
+        let _ = asked.send(());
     }
 }

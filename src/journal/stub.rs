@@ -9,14 +9,14 @@ use std::{
 };
 
 use jiff::Timestamp;
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
 
 use super::{
     entry::Entry,
     files::{self, FileError},
     past::Past,
     queue::{Flushed, NotOnDisk, Queue},
-    writer::{Health, Limits, Writer, fault_of_the_disk},
+    writer::{Figures, Health, Limits, Writer, fault_of_the_disk},
 };
 
 /// The journal cannot be opened.
@@ -47,6 +47,7 @@ pub struct Journal {
     queue: Arc<Queue>,
     health: watch::Receiver<Health>,
     past: Arc<Past>,
+    figures: Figures,
 }
 
 impl Journal {
@@ -85,7 +86,7 @@ impl Journal {
         let queue = Arc::new(Queue::new(limits.queue_bytes));
         let mut writer = Writer::new(dir, limits, Arc::clone(&queue), number, past.clone());
         writer.first(boot_wall).map_err(unwritable)?;
-        let health = writer.health();
+        let (health, figures) = (writer.health(), writer.figures());
         let thread = thread::Builder::new()
             .name("journal".to_owned())
             .spawn(move || {
@@ -97,6 +98,7 @@ impl Journal {
             queue: Arc::clone(&queue),
             health,
             past: Arc::new(past),
+            figures,
         };
         let thread = JournalThread {
             queue,
@@ -121,6 +123,16 @@ impl Journal {
     /// What was there when it was opened.
     pub fn past(&self) -> &Past {
         &self.past
+    }
+
+    /// Resolves when the writer's thread comes by, whether the disk takes anything or not.
+    pub fn moving(&self) -> oneshot::Receiver<()> {
+        self.queue.moving()
+    }
+
+    /// What it counts.
+    pub const fn figures(&self) -> &Figures {
+        &self.figures
     }
 
     /// How the journal is, and each change of it.

@@ -314,6 +314,11 @@ impl Monitor {
         self.drain_game();
     }
 
+    /// Messages read so far, those of unknown ids too.
+    pub const fn messages(&self) -> u64 {
+        self.frames.given()
+    }
+
     /// Bytes that made no sense, and messages of unknown ids.
     pub fn noise(&self) -> (u64, u64) {
         (self.frames.skipped(), self.frames.unknown())

@@ -12,18 +12,15 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap, VecDeque},
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
     time::Duration,
 };
 
+use prometheus_client::metrics::{counter::Counter, gauge::Gauge};
 use rumqttc::{
     AsyncClient, Event, EventLoop, LastWill, MqttOptions, Packet, QoS, SubscribeFilter, Transport,
 };
 use tokio::{
-    sync::{mpsc, watch},
+    sync::{mpsc, oneshot, watch},
     task::JoinHandle,
     time::{Instant, sleep, sleep_until, timeout_at},
 };
@@ -115,18 +112,34 @@ pub enum Heard {
 }
 
 /// What the stub tells the actor.
+#[derive(Debug)]
 enum Word {
     Message(Outgoing),
     Settled,
+    Moving(oneshot::Sender<()>),
+}
+
+/// What the client counts since the start. Copies count together.
+#[derive(Debug, Clone, Default)]
+pub struct Figures {
+    /// QoS 1 messages that the broker has.
+    pub acknowledged: Counter,
+    /// Messages dropped: QoS 0 without a connection or room, and impossible ones.
+    pub dropped: Counter,
+    /// QoS 1 messages that wait for their acknowledgement now.
+    pub waiting: Gauge,
+    /// Connections that stood.
+    pub connections: Counter,
 }
 
 /// The stub: hands messages to the actor, from anywhere, without waiting.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct Publisher {
     inbox: mpsc::UnboundedSender<Word>,
     connected: watch::Receiver<bool>,
-    dropped: Arc<AtomicU64>,
     delivered: watch::Receiver<BTreeMap<BoardNo, u64>>,
+    complaint: watch::Receiver<Option<String>>,
+    figures: Figures,
 }
 
 impl Publisher {
@@ -138,9 +151,9 @@ impl Publisher {
             if size > MAX_PACKET || message.topic.contains(['+', '#']) {
                 // one such message would break every connection that tries it
                 tracing::error!(topic = message.topic, size, "message cannot be published");
-                self.dropped.fetch_add(1, Ordering::Relaxed);
+                self.figures.dropped.inc();
             } else if message.qos == Qos::AtMostOnce && !*self.connected.borrow() {
-                self.dropped.fetch_add(1, Ordering::Relaxed);
+                self.figures.dropped.inc();
             } else {
                 // the actor is gone only when the daemon is stopping
                 let _ = self.inbox.send(Word::Message(message));
@@ -159,15 +172,33 @@ impl Publisher {
         self.connected.clone()
     }
 
+    /// Why there is no connection, as it was last found out.
+    pub fn complaint(&self) -> Option<String> {
+        self.complaint.borrow().clone()
+    }
+
     /// Up to which number the broker has what each board told, and each change of it: all boards
     /// that had a receipt since the start.
     pub fn delivered(&self) -> watch::Receiver<BTreeMap<BoardNo, u64>> {
         self.delivered.clone()
     }
 
+    /// Resolves when the actor comes by, connected or not; an error when it is gone.
+    pub fn moving(&self) -> oneshot::Receiver<()> {
+        let (asked, moves) = oneshot::channel();
+        // an actor that is gone drops it, which says so
+        let _ = self.inbox.send(Word::Moving(asked));
+        moves
+    }
+
+    /// What it counts.
+    pub const fn figures(&self) -> &Figures {
+        &self.figures
+    }
+
     /// Messages dropped since the start: QoS 0 without a connection or room, and impossible ones.
     pub fn dropped(&self) -> u64 {
-        self.dropped.load(Ordering::Relaxed)
+        self.figures.dropped.get()
     }
 }
 
@@ -175,17 +206,18 @@ impl Publisher {
 pub fn channel(settings: ClientSettings) -> (Publisher, Actor) {
     let (inbox, messages) = mpsc::unbounded_channel();
     let (connected_now, connected) = watch::channel(false);
-    let dropped = Arc::new(AtomicU64::new(0));
+    let figures = Figures::default();
     let (delivered_now, delivered) = watch::channel(BTreeMap::new());
+    let (complaint_now, complaint) = watch::channel(None);
     let actor = Actor {
         settings,
         messages,
         connected_now,
         delivered_now,
-        dropped: Arc::clone(&dropped),
+        figures: figures.clone(),
         outbox: Outbox::new(),
         connections: 0,
-        complaint: None,
+        complaint: complaint_now,
         settled: false,
         strange: BTreeSet::new(),
         tunnel: None,
@@ -193,8 +225,9 @@ pub fn channel(settings: ClientSettings) -> (Publisher, Actor) {
     let publisher = Publisher {
         inbox,
         connected,
-        dropped,
         delivered,
+        complaint,
+        figures,
     };
     (publisher, actor)
 }
@@ -205,11 +238,11 @@ pub struct Actor {
     messages: mpsc::UnboundedReceiver<Word>,
     connected_now: watch::Sender<bool>,
     delivered_now: watch::Sender<BTreeMap<BoardNo, u64>>,
-    dropped: Arc<AtomicU64>,
+    figures: Figures,
     outbox: Outbox,
     connections: u64,
     /// Why there is no connection, as last logged.
-    complaint: Option<String>,
+    complaint: watch::Sender<Option<String>>,
     /// All that this run retains has been sent once.
     settled: bool,
     /// Topics that this broker keeps and that are not ours, until we are settled.
@@ -283,6 +316,7 @@ impl Actor {
                 () = until(sweeping), if self.settled => self.end_sweep(epoch),
             }
             self.fill(epoch);
+            self.count_waiting();
         }
     }
 
@@ -296,6 +330,7 @@ impl Actor {
                 () = &mut pause => return false,
                 word = self.messages.recv() => match word {
                     Some(Word::Settled) => self.settled = true,
+                    Some(Word::Moving(asked)) => moves(asked),
                     Some(Word::Message(message)) if message.qos == Qos::AtLeastOnce => {
                         self.outbox.push(message);
                     }
@@ -303,6 +338,7 @@ impl Actor {
                     None => return true,
                 },
             }
+            self.count_waiting();
         }
     }
 
@@ -316,6 +352,7 @@ impl Actor {
                 }
                 return;
             }
+            Word::Moving(asked) => return moves(asked),
         };
         match message.qos {
             Qos::AtLeastOnce => self.outbox.push(message),
@@ -328,7 +365,8 @@ impl Actor {
         match progress {
             Progress::Connected => {
                 self.connections += 1;
-                self.complaint = None;
+                self.figures.connections.inc();
+                self.complaint.send_replace(None);
                 epoch.connected = Some(Instant::now());
                 let online = self.status(DaemonState::Online);
                 self.outbox.connected(online);
@@ -353,6 +391,7 @@ impl Actor {
             Progress::Sent(id) => epoch.pair(id),
             Progress::Acked(id) => {
                 if let Some(k) = epoch.unacked.remove(&id) {
+                    self.figures.acknowledged.inc();
                     self.outbox.acked(k);
                     let fresh = self.outbox.take_delivered();
                     if !fresh.is_empty() {
@@ -499,15 +538,20 @@ impl Actor {
     fn complain(&mut self, why: String) {
         let by_tls = self.tunnel.as_ref().and_then(Tunnel::take_fault);
         let why = by_tls.unwrap_or(why);
-        if self.complaint.as_ref() != Some(&why) {
+        if self.complaint.borrow().as_ref() != Some(&why) {
             let ClientSettings { host, port, .. } = &self.settings;
             tracing::warn!(host, port, why, "no connection to the broker; trying again");
-            self.complaint = Some(why);
+            self.complaint.send_replace(Some(why));
         }
     }
 
     fn count_dropped(&self) {
-        self.dropped.fetch_add(1, Ordering::Relaxed);
+        self.figures.dropped.inc();
+    }
+
+    fn count_waiting(&self) {
+        let waiting = i64::try_from(self.outbox.len()).unwrap_or(i64::MAX);
+        self.figures.waiting.set(waiting);
     }
 }
 
@@ -610,6 +654,11 @@ impl Drop for Epoch {
         // the loop never ends by itself when its clients are gone
         self.poller.abort();
     }
+}
+
+/// Answers who asks whether the actor still moves; it may have stopped waiting.
+fn moves(asked: oneshot::Sender<()>) {
+    let _ = asked.send(());
 }
 
 /// Waits until the moment; for ever without one.

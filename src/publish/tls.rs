@@ -20,6 +20,7 @@ use tokio::{
 };
 use tokio_rustls::{
     TlsConnector,
+    client::TlsStream,
     rustls::{
         ClientConfig, RootCertStore,
         crypto::ring,
@@ -126,16 +127,31 @@ impl Tls {
         })
     }
 
-    async fn connect(&self, inner: UnixStream) -> io::Result<()> {
-        let mut inner = inner;
+    /// Greets the broker and hangs up: the certificates it shows, its own first.
+    ///
+    /// # Errors
+    /// When it does not answer, or is not to be trusted.
+    pub async fn greet(&self) -> io::Result<Vec<CertificateDer<'static>>> {
+        let outer = self.outer().await?;
+        let (_, session) = outer.get_ref();
+        let shown = session.peer_certificates().unwrap_or_default();
+        Ok(shown.to_vec())
+    }
+
+    async fn outer(&self) -> io::Result<TlsStream<TcpStream>> {
         let connecting = async {
             let outer = TcpStream::connect((self.host.as_str(), self.port)).await?;
             outer.set_nodelay(true)?;
             self.connector.connect(self.name.clone(), outer).await
         };
-        let mut outer = timeout(PATIENCE, connecting)
+        timeout(PATIENCE, connecting)
             .await
-            .map_err(|_| io::Error::new(io::ErrorKind::TimedOut, "no answer"))??;
+            .map_err(|_| io::Error::new(io::ErrorKind::TimedOut, "no answer"))?
+    }
+
+    async fn connect(&self, inner: UnixStream) -> io::Result<()> {
+        let mut inner = inner;
+        let mut outer = self.outer().await?;
         // How it ends the client's own end tells.
         let _ = copy_bidirectional(&mut inner, &mut outer).await;
         Ok(())

@@ -138,6 +138,53 @@ impl Target {
     }
 }
 
+/// What Lichess says of a token.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Token {
+    /// It may write studies, and is this user's.
+    Good {
+        /// Whose.
+        user: String,
+    },
+    /// It is somebody's, but may not write studies.
+    Lacks,
+    /// It is nobody's (any more).
+    Unknown,
+}
+
+impl Target {
+    /// Asks what the token is good for; nothing is pushed.
+    ///
+    /// # Errors
+    /// When there is no answer, with the reason.
+    pub async fn token(&self) -> Result<Token, String> {
+        let mut address = reqwest::Url::parse(&self.url).map_err(|why| why.to_string())?;
+        address.set_path("/api/token/test");
+        address.set_query(None);
+        let request = self.client.post(address).body(self.token.clone());
+        let answer = request.send().await.map_err(|why| said(&why))?;
+        let status = answer.status().as_u16();
+        if status != 200 {
+            return Err(format!("HTTP {status}"));
+        }
+        let text = answer.text().await.map_err(|why| said(&why))?;
+        let known: serde_json::Value = serde_json::from_str(&text)
+            .map_err(|_| "an answer that is not Lichess's".to_owned())?;
+        let about = &known[&self.token];
+        let scopes = about["scopes"].as_str().unwrap_or_default();
+        Ok(match about["userId"].as_str() {
+            None => Token::Unknown,
+            Some(_) if !scopes.split(',').any(|scope| scope == SCOPE) => Token::Lacks,
+            Some(user) => Token::Good {
+                user: user.to_owned(),
+            },
+        })
+    }
+}
+
+/// What a push needs.
+const SCOPE: &str = "study:write";
+
 /// The whole chain of causes: the outermost alone says little. The address is left out.
 fn said(why: &reqwest::Error) -> String {
     let mut text = String::new();

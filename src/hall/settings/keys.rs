@@ -138,6 +138,7 @@ pub const TABLES: &[Table] = &[
             path("token_file"),
         ],
     ),
+    table("metrics", &[key("listen", listen_or_none)]),
     // no `path`: beside /etc/atalaya/atalaya.toml nobody may write
     table("journal", &[key("dir", filled)]),
     table(

@@ -233,6 +233,7 @@ impl Layers {
             ("broker.listen", Some(settings.broker.listen)),
             ("broker.websocket", settings.broker.websocket),
             ("web.listen", settings.web.listen),
+            ("metrics.listen", settings.metrics.listen),
         ];
         for (i, (key, address)) in listens.iter().enumerate() {
             let Some(address) = address.filter(|address| address.port() != 0) else {

@@ -46,6 +46,8 @@ pub struct Settings {
     pub phones: Phones,
     /// `[[ntfy]]`
     pub ntfy: Vec<Ntfy>,
+    /// `[metrics]`
+    pub metrics: Metrics,
     /// `[journal]`
     pub journal: Journal,
     /// `[timing]`
@@ -260,6 +262,15 @@ pub struct Ntfy {
     /// File whose first line is the server's access token.
     #[serde(default)]
     pub token_file: Option<PathBuf>,
+}
+
+/// How the daemon is seen from outside.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Metrics {
+    /// HTTP: `/metrics`, `/live`, `/ready`; `none` for none.
+    #[serde(deserialize_with = "words::listen_or_none")]
+    pub listen: Option<SocketAddr>,
 }
 
 /// The log of truth.

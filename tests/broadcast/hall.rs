@@ -214,13 +214,17 @@ impl Hall {
         });
     }
 
-    /// Waits until no output says this any more.
+    /// Waits until no output says this any more. What stands before a body (an ETag's letters and
+    /// digits) says nothing.
     pub fn nowhere(&self, words: &str) {
         self.until(&format!("{words:?} is gone"), |hall| {
             let public = hall.public.all();
-            public
-                .values()
-                .all(|text| !text.replace('\n', " ").contains(words))
+            let bodies = public.values().map(|text| {
+                text.split_once("\r\n\r\n")
+                    .map_or(&**text, |(_, body)| body)
+            });
+            let mut lines = bodies.map(|body| body.replace('\n', " "));
+            lines.all(|line| !line.contains(words))
         });
     }
 }

@@ -280,11 +280,13 @@ fn ports_that_are_wrong() {
 
     let venue = Venue::new();
     let port = venue.file("port", "");
-    let mut other = Command::new("sleep");
-    other
+    let mut sleep = Command::new("sleep");
+    sleep
         .arg("600")
         .stdin(fs::File::open(&port).expect("it opens"));
-    let _other = Guard::spawn(&mut other);
+    let _other = Guard::spawn(&mut sleep);
+    // It would hold the file beside the process it began.
+    drop(sleep);
     let venue = venue.board(1, port.to_str().expect("text"));
     // Between fork and exec it goes by another name.
     wait_for(|| {

@@ -233,7 +233,7 @@ fn the_systemd_journal_gets_fields_and_priorities() {
             continue;
         };
         let text = String::from_utf8_lossy(&bytes[..count]).into_owned();
-        if text.contains("ATALAYA_BOARD") {
+        if text.contains("ATALAYA_BOARD\n") && text.contains("the board's port does not open") {
             break text;
         }
         heard.push(text);

@@ -8,7 +8,6 @@ use super::{
     event::{Event, Recorded},
     follow::{Game, Stage},
     ground::Ground,
-    tree::Tree,
 };
 use crate::words::{At, Side};
 
@@ -58,24 +57,10 @@ impl Game {
             self.put_on(recorded);
         }
         self.stage = Stage::Playing;
-        self.stand_on(anchor, at);
-        Ok(())
-    }
-
-    /// The record ends here, whatever is on the board.
-    fn stand_on(&mut self, anchor: Ground, at: At) {
-        self.tree = Tree::new(anchor, at);
-        self.edges.clear();
-        self.press = None;
-        self.unmoved = None;
-        self.unplaced.clear();
+        self.forget_the_turn(anchor, at);
         self.open = None;
-        self.misread.clear();
-        self.seen = self.read;
-        self.ways.clear();
-        self.disturbed = false;
-        self.current = Some(0);
         self.wait_for_men();
+        Ok(())
     }
 
     fn take_off(&mut self, stands: usize, follow: &[Recorded]) {

@@ -71,6 +71,16 @@ impl Game {
 
     /// All that was on the way is of no matter any more: the men stand on `ground`.
     pub(super) fn settle_on(&mut self, ground: Ground, at: At) {
+        self.forget_the_turn(ground, at);
+        self.restoring = false;
+        self.joining = None;
+        self.stage = Stage::Playing;
+        self.wandered = false;
+        self.asked = false;
+    }
+
+    /// The record ends with `ground`, and nothing is known of what follows.
+    pub(super) fn forget_the_turn(&mut self, ground: Ground, at: At) {
         self.seen = self.read;
         self.tree = Tree::new(ground, at);
         self.current = (self.tree.anchor().placement == self.seen).then_some(0);
@@ -80,12 +90,7 @@ impl Game {
         self.unplaced.clear();
         self.misread.clear();
         self.disturbed = false;
-        self.restoring = false;
         self.ways.clear();
-        self.joining = None;
-        self.stage = Stage::Playing;
-        self.wandered = false;
-        self.asked = false;
     }
 }
 

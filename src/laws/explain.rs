@@ -123,10 +123,7 @@ pub fn describe(finding: &Finding, lang: Lang, edition: Edition) -> (String, Str
     if finding.played.is_empty() {
         text.push_str(": ");
     } else {
-        let played = match lang {
-            Lang::En => finding.played.clone(),
-            Lang::Es => finding.played.chars().map(spanish).collect(),
-        };
+        let played = notation(&finding.played, lang);
         let _ = write!(text, " {played}: ");
     }
     text.push_str(lang.of(row.text));
@@ -167,6 +164,14 @@ pub const fn surety(finding: &Finding) -> Words {
             en: "A hint: it fits a breach and ordinary play alike.",
             es: "Un indicio: encaja con una infracción y también con el juego normal.",
         },
+    }
+}
+
+/// A move in the letters of the language.
+pub fn notation(played: &str, lang: Lang) -> String {
+    match lang {
+        Lang::En => played.to_owned(),
+        Lang::Es => played.chars().map(spanish).collect(),
     }
 }
 

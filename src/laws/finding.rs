@@ -46,6 +46,18 @@ pub struct Finding {
 }
 
 impl Finding {
+    /// One that is certain, of no move and with nothing else to explain it.
+    pub(crate) const fn certain(code: Code, side: Side, squares: Vec<Square>) -> Finding {
+        Finding {
+            code,
+            side,
+            certainty: Certainty::Certain,
+            squares,
+            played: String::new(),
+            instead: None,
+        }
+    }
+
     /// How loud it is to be told: a hint is never more than information (design.md 4.2).
     pub fn level(&self) -> Level {
         match self.certainty {

@@ -3,7 +3,7 @@
 
 use shakmaty::{Chess, EnPassantMode, Position};
 
-use super::{Certainty, Code, Finding, mate::cannot_mate};
+use super::{Code, Finding, mate::cannot_mate};
 use crate::{
     game::{Ground, Recorded},
     words::Side,
@@ -29,12 +29,8 @@ pub fn brought_about(record: &[Recorded]) -> Option<Finding> {
         counted(record, newest)?
     };
     Some(Finding {
-        code,
-        side: newest.side,
-        certainty: Certainty::Certain,
-        squares: Vec::new(),
         played: newest.san.clone(),
-        instead: None,
+        ..Finding::certain(code, newest.side, Vec::new())
     })
 }
 

@@ -16,7 +16,7 @@ mod rows;
 mod turn;
 
 pub use catalogue::{Code, UnknownCode};
-pub use explain::{Lang, UnknownLang, describe, explain, surety};
+pub use explain::{Lang, UnknownLang, describe, explain, notation, surety};
 pub use finding::{Certainty, Finding, Instead};
 pub use hints::hints;
 pub use impossible::{Proof, Reason, from_anchor, impossible};

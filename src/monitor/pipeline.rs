@@ -22,7 +22,7 @@ use crate::{
         Alert, AlertChange, Answers, Book, Care, ClockAt, How, Level, Order, Rules, Said, Status,
         Window, alert_id,
     },
-    laws::{self, Certainty, Code, Finding, Past, Regime, Stand, Turn},
+    laws::{self, Code, Finding, Past, Regime, Stand, Turn},
     words::{At, GameId},
 };
 
@@ -616,14 +616,7 @@ impl Monitor {
     /// Squares an arbiter has to look at; nobody is accused.
     fn look_at(&mut self, code: Code, case: &Case) {
         let changed = case.before.placement().differs(&case.seen);
-        let finding = Finding {
-            code,
-            side: case.mover,
-            certainty: Certainty::Certain,
-            squares: changed.into_iter().collect(),
-            played: String::new(),
-            instead: None,
-        };
+        let finding = Finding::certain(code, case.mover, changed.into_iter().collect());
         let before = stand(&case.before);
         self.raise(finding, case.ply, &before, &case.seen.to_string(), None);
     }

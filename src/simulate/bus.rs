@@ -4,7 +4,7 @@
 
 use std::collections::VecDeque;
 
-use super::{session::Session, truth::Truth, virtual_board::BYTE_US};
+use super::{session::Session, truth::Truth, wire::Wire};
 
 /// A board answers so soon.
 const THINKS_MS: u64 = 4;
@@ -21,9 +21,7 @@ pub struct Bus {
     call: Vec<u8>,
     /// Replies on their way: when the first byte may go, and the bytes.
     replies: VecDeque<(u64, Vec<u8>)>,
-    line: VecDeque<u8>,
-    /// End of the last byte sent, in microseconds.
-    line_us: u64,
+    wire: Wire,
     forbidden: u64,
 }
 
@@ -58,8 +56,7 @@ impl Bus {
             rng: fastrand::Rng::with_seed(seed),
             call: Vec::new(),
             replies: VecDeque::new(),
-            line: VecDeque::new(),
-            line_us: 0,
+            wire: Wire::default(),
             forbidden: 0,
         }
     }
@@ -88,14 +85,12 @@ impl Bus {
     /// When `advance_to` has something to do next.
     #[must_use]
     pub fn next_wake(&self) -> Option<u64> {
-        let whole_line = self.line_us + self.line.len() as u64 * BYTE_US;
-        let line = (!self.line.is_empty()).then(|| whole_line.div_ceil(1000));
         let reply = self.replies.iter().map(|(at, _)| *at).min();
         let boards = self
             .seats
             .iter()
             .filter_map(|seat| seat.session.next_wake());
-        boards.chain(line).chain(reply).min()
+        boards.chain(self.wire.clear_at()).chain(reply).min()
     }
 
     /// Lets time pass to `now_ms`; bytes that have crossed the wire are appended to `out`.
@@ -110,19 +105,10 @@ impl Bus {
         let now = self.now_ms;
         while let Some(place) = self.replies.iter().position(|(at, _)| *at <= now) {
             if let Some((at, reply)) = self.replies.remove(place) {
-                if self.line.is_empty() {
-                    self.line_us = self.line_us.max(at * 1000);
-                }
-                self.line.extend(reply);
+                self.wire.send(reply, at);
             }
         }
-        let ready = (now * 1000).saturating_sub(self.line_us) / BYTE_US;
-        let count = self
-            .line
-            .len()
-            .min(usize::try_from(ready).unwrap_or(usize::MAX));
-        out.extend(self.line.drain(..count));
-        self.line_us += count as u64 * BYTE_US;
+        self.wire.take(now, out);
     }
 
     /// Bytes from the reader: four to a call.

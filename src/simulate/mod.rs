@@ -18,6 +18,7 @@ mod session;
 mod tests;
 mod truth;
 mod virtual_board;
+mod wire;
 
 pub use bus::Bus;
 pub use clock::{Clock, Period, TimeControl};

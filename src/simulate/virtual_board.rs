@@ -1,17 +1,12 @@
 //! A board as the other end of the cable sees it: commands in, paced bytes out. Pure.
 
-use std::collections::VecDeque;
-
 use shakmaty::{Piece, Role, Square};
 
-use super::{clock::Clock, event_memory::EventMemory, noise::Rates, scan::Scan};
+use super::{clock::Clock, event_memory::EventMemory, noise::Rates, scan::Scan, wire::Wire};
 use crate::{
     dgt::{Battery, ClockMessage, ClockTimes, Command, Message, Request, physical_of},
     words::Side,
 };
-
-/// Time of one byte at 9600 baud, 8N1, in microseconds.
-pub(super) const BYTE_US: u64 = 1_042;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mode {
@@ -36,9 +31,7 @@ pub struct VirtualBoard {
     told: Option<(ClockTimes, u64)>,
     /// The clock was handled; the board polls it then.
     poll_ms: Option<u64>,
-    line: VecDeque<u8>,
-    /// End of the last byte sent, in microseconds.
-    line_us: u64,
+    wire: Wire,
     /// Bytes of a command with data still to come: size byte first.
     body: Option<u8>,
     body_size_next: bool,
@@ -58,8 +51,7 @@ impl VirtualBoard {
             mode: Mode::Idle,
             told: None,
             poll_ms: None,
-            line: VecDeque::new(),
-            line_us: 0,
+            wire: Wire::default(),
             body: None,
             body_size_next: false,
             forbidden: 0,
@@ -191,12 +183,9 @@ impl VirtualBoard {
         if self.rates.lost_byte > 0.0 && self.rng.f64() < self.rates.lost_byte {
             bytes.remove(self.rng.usize(..bytes.len()));
         }
-        if self.line.is_empty() {
-            self.line_us = self.line_us.max(now_ms * 1000);
-        }
-        self.line.extend(bytes);
+        self.wire.send(bytes, now_ms);
         if self.rates.reconnect > 0.0 && self.rng.f64() < self.rates.reconnect {
-            self.line.clear();
+            self.wire.cut();
             self.enter(Mode::Idle);
         }
     }
@@ -233,9 +222,7 @@ impl VirtualBoard {
     /// When something happens next: a square seen, the clock told, a byte sent.
     #[must_use]
     pub fn next_wake(&self, now_ms: u64) -> Option<u64> {
-        let whole_line = self.line_us + self.line.len() as u64 * BYTE_US;
-        let line = (!self.line.is_empty()).then(|| whole_line.div_ceil(1000));
-        match (self.next_deed(now_ms), line) {
+        match (self.next_deed(now_ms), self.wire.clear_at()) {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
         }
@@ -272,13 +259,7 @@ impl VirtualBoard {
 
     /// Appends the bytes that have crossed the wire by now.
     pub fn take_bytes(&mut self, now_ms: u64, out: &mut Vec<u8>) {
-        let ready = (now_ms * 1000).saturating_sub(self.line_us) / BYTE_US;
-        let count = self
-            .line
-            .len()
-            .min(usize::try_from(ready).unwrap_or(usize::MAX));
-        out.extend(self.line.drain(..count));
-        self.line_us += count as u64 * BYTE_US;
+        self.wire.take(now_ms, out);
     }
 }
 

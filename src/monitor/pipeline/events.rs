@@ -104,7 +104,7 @@ impl Monitor {
         } else {
             Code::BothKingsInCheck
         };
-        let finding = certain(code, case.mover, seen.kings().into_iter().collect());
+        let finding = Finding::certain(code, case.mover, seen.kings().into_iter().collect());
         let placement = case.seen.to_string();
         self.raise(finding, case.ply, before, &placement, case.pressed);
     }
@@ -155,7 +155,7 @@ impl Monitor {
                 .chain(restored.bound)
                 .collect(),
             played: recorded.san.clone(),
-            ..certain(code, recorded.side, Vec::new())
+            ..Finding::certain(code, recorded.side, Vec::new())
         };
         self.raise_finding(finding, recorded);
     }
@@ -211,9 +211,9 @@ impl Monitor {
         if facts.time_of(!side) == Some(0) && self.told.had_time[side.fold_wb(1, 0)] {
             self.told.flag = [true; 2];
             let marked = facts.flag.unwrap_or(side);
-            self.raise_now(certain(Code::BothClocksAtZero, marked, Vec::new()));
+            self.raise_now(Finding::certain(Code::BothClocksAtZero, marked, Vec::new()));
         } else {
-            self.raise_now(certain(code, side, Vec::new()));
+            self.raise_now(Finding::certain(code, side, Vec::new()));
         }
     }
 
@@ -227,7 +227,7 @@ impl Monitor {
         // ply is final.
         let in_time = moves.is_none_or(|moves| made == moves || made + 1 == moves);
         if moves.is_some() && was_s > 0 && !in_time {
-            self.raise_now(certain(Code::MoveCounterOff, side, Vec::new()));
+            self.raise_now(Finding::certain(Code::MoveCounterOff, side, Vec::new()));
         }
     }
 
@@ -243,7 +243,7 @@ impl Monitor {
                 .is_some_and(|time| time.abs_diff(base) > SETTING_SLACK_S)
         };
         if let Some(side) = Side::ALL.into_iter().find(off) {
-            self.raise_now(certain(Code::ClockSettingWrong, side, Vec::new()));
+            self.raise_now(Finding::certain(Code::ClockSettingWrong, side, Vec::new()));
         }
     }
 
@@ -259,7 +259,7 @@ impl Monitor {
     fn raise_ply(&mut self, code: Code, recorded: &Recorded) {
         let finding = Finding {
             played: recorded.san.clone(),
-            ..certain(code, recorded.side, Vec::new())
+            ..Finding::certain(code, recorded.side, Vec::new())
         };
         self.raise_finding(finding, recorded);
     }
@@ -276,17 +276,6 @@ impl Monitor {
         let placement = self.sensors.placement().to_string();
         let ply = self.game.record().len() as u16 + 1;
         self.raise(finding, ply, &here, &placement, None);
-    }
-}
-
-fn certain(code: Code, side: Side, squares: Vec<Square>) -> Finding {
-    Finding {
-        code,
-        side,
-        certainty: Certainty::Certain,
-        squares,
-        played: String::new(),
-        instead: None,
     }
 }
 

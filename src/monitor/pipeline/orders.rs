@@ -7,7 +7,7 @@ use crate::{
     board::{Edge, Placement},
     game::Ground,
     incident::{Alert, Answer, How, Order, Refusal, Verb},
-    laws::{self, Certainty, Code, Counts, Finding, Witness},
+    laws::{self, Code, Counts, Finding, Witness},
     monitor::Output,
     words::{GameId, Side},
 };
@@ -150,14 +150,7 @@ impl Monitor {
         let before = stand(self.game.last_final());
         let placement = self.sensors.placement().to_string();
         let ply = self.game.record().len() as u16 + 1;
-        let finding = Finding {
-            code,
-            side,
-            certainty: Certainty::Certain,
-            squares: Vec::new(),
-            played: String::new(),
-            instead: None,
-        };
+        let finding = Finding::certain(code, side, Vec::new());
         // Each is an act of its own, also on the same men: the number of those before tells them apart.
         let counted = side.fold_wb(self.book.offences().0, self.book.offences().1);
         let told_apart = format!("{placement} {counted}");

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::News;
-use crate::laws::Lang;
+use crate::laws::{self, Lang};
 
 /// A word in English and Spanish.
 pub(super) const fn pick(lang: Lang, en: &'static str, es: &'static str) -> &'static str {
@@ -31,7 +31,7 @@ pub(super) fn board(alert: &Value, lang: Lang) -> String {
 pub(super) fn what(alert: &Value, lang: Lang) -> String {
     let title = alert["title"][lang.code()].as_str().unwrap_or_default();
     let played = alert["move"].as_str().unwrap_or_default();
-    format!("{title}. {}", san(played, lang))
+    format!("{title}. {}", laws::notation(played, lang))
 }
 
 /// Who has it, or that nobody has.
@@ -63,21 +63,6 @@ pub(super) fn line(alert: &Value, news: News, lang: Lang) -> String {
         who(alert, news, lang)
     );
     text.trim_end().to_owned()
-}
-
-fn san(played: &str, lang: Lang) -> String {
-    let letter = |letter| match letter {
-        'K' => 'R',
-        'Q' => 'D',
-        'R' => 'T',
-        'B' => 'A',
-        'N' => 'C',
-        other => other,
-    };
-    match lang {
-        Lang::En => played.to_owned(),
-        Lang::Es => played.chars().map(letter).collect(),
-    }
 }
 
 #[cfg(test)]

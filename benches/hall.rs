@@ -73,6 +73,7 @@ fn main() {
 
         let label = Label::now();
         let (began, before) = (phone.seen.len(), Instant::now());
+        let worked = |process: &Guard| support::processor_time(process.0.id());
         let work = [&daemon, &broker, &players].map(worked);
         let from = Instant::now();
         while before.elapsed() < MEASURED {
@@ -241,20 +242,6 @@ fn rank(sorted: &[u64], part: f64) -> String {
     sorted
         .get(place)
         .map_or_else(|| "-".to_owned(), u64::to_string)
-}
-
-/// Processor time of a process.
-fn worked(process: &Guard) -> Duration {
-    let stat = fs::read_to_string(format!("/proc/{}/stat", process.0.id())).expect("it lives");
-    let fields: Vec<&str> = stat
-        .rsplit(')')
-        .next()
-        .expect("fields")
-        .split(' ')
-        .collect();
-    let ticks = |n: usize| fields[n].parse::<u64>().expect("ticks");
-    // utime and stime, in hundredths of a second on Linux.
-    Duration::from_millis((ticks(12) + ticks(13)) * 10)
 }
 
 fn resident_kib(process: &Guard) -> u64 {

@@ -179,14 +179,7 @@ fn every_command_ends_with_the_code_of_the_contract() {
         .output()
         .expect("it runs");
     let help = String::from_utf8(help.stdout).expect("text");
-    let commands = help
-        .split("Commands:")
-        .nth(1)
-        .expect("a list")
-        .lines()
-        .skip(1);
-    let commands = commands.take_while(|line| !line.is_empty());
-    for name in commands.filter_map(|line| line.split_whitespace().next()) {
+    for name in support::commands(&help) {
         let tried = calls
             .iter()
             .any(|call| call.words.first().is_some_and(|one| one == name));

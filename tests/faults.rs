@@ -5,11 +5,10 @@ mod support;
 
 use std::{
     fs::{self, File},
-    io::Read,
     os::unix::fs::FileExt,
     path::Path,
     process::{Command, Stdio},
-    thread::{self, JoinHandle},
+    thread::JoinHandle,
     time::Duration,
 };
 
@@ -46,12 +45,7 @@ impl Hall {
         command.current_dir(dir).env("ATALAYA_LOG", "info");
         command.stdout(Stdio::null()).stderr(Stdio::piped());
         let mut daemon = Guard::spawn(&mut command);
-        let mut told = daemon.0.stderr.take().expect("piped");
-        let log = thread::spawn(move || {
-            let mut log = String::new();
-            told.read_to_string(&mut log).expect("text");
-            log
-        });
+        let log = support::listen(&mut daemon);
         let address = format!("127.0.0.1:{port}").parse().expect("an address");
         let phone = Subscriber::start(address)?;
         Some(Hall {

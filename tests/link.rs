@@ -1,6 +1,8 @@
 //! The link against real ptys and sockets.
 #![expect(clippy::disallowed_methods, reason = "a test waits for real")]
 
+mod support;
+
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
@@ -147,20 +149,6 @@ impl Wire {
     }
 }
 
-/// Processor time of this whole process.
-fn processor_time() -> Duration {
-    let stat = std::fs::read_to_string("/proc/self/stat").expect("stat");
-    let fields: Vec<&str> = stat
-        .rsplit(')')
-        .next()
-        .expect("fields")
-        .split(' ')
-        .collect();
-    let ticks = |n: usize| fields[n].parse::<u64>().expect("ticks");
-    // utime and stime, in hundredths of a second on Linux.
-    Duration::from_millis((ticks(12) + ticks(13)) * 10)
-}
-
 #[tokio::test]
 async fn bytes_pass_unchanged_and_commands_are_spaced() {
     let mut board = Board::new();
@@ -263,7 +251,7 @@ async fn a_lost_board_is_said_once_and_found_at_its_link() {
     wire.closed().await;
 
     // Gone for a while: one word of it, commands dropped, and next to no work.
-    let before = processor_time();
+    let before = support::processor_time("self");
     let reason = wire.absent().await;
     assert!(reason.contains("board-7"), "{reason}");
     for _ in 0..40 {
@@ -271,7 +259,7 @@ async fn a_lost_board_is_said_once_and_found_at_its_link() {
     }
     tokio::time::sleep(Duration::from_secs(3)).await;
     assert!(wire.events.try_recv().is_err());
-    let used = processor_time() - before;
+    let used = support::processor_time("self") - before;
     assert!(used < Duration::from_secs(2), "{used:?} of processor time");
 
     let mut second = Board::new();

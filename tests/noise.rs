@@ -111,12 +111,7 @@ fn noise_is_a_silent_board_and_is_called_noise() {
             .stdout(Stdio::null())
             .stderr(Stdio::piped());
         let mut daemon = Guard::spawn(&mut command);
-        let mut told = daemon.0.stderr.take().expect("piped");
-        let log = thread::spawn(move || {
-            let mut log = String::new();
-            told.read_to_string(&mut log).expect("text");
-            log
-        });
+        let log = support::listen(&mut daemon);
         let address = format!("127.0.0.1:{port}").parse().expect("an address");
         let Some(mut phone) = Subscriber::start(address) else {
             return;

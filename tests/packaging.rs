@@ -69,16 +69,7 @@ fn every_command_has_a_manual_page_and_completions() {
     let dir = tempfile::tempdir().expect("a folder");
     package(dir.path());
     let help = quietly(Command::new(ATALAYA).arg("--help"));
-    let commands = help
-        .split("Commands:")
-        .nth(1)
-        .expect("a list")
-        .lines()
-        .skip(1);
-    let commands = commands.take_while(|line| !line.is_empty());
-    let commands: Vec<&str> = commands
-        .filter_map(|line| line.split_whitespace().next())
-        .collect();
+    let commands = support::commands(&help);
     assert!(commands.contains(&"doctor"));
     assert!(!commands.contains(&"package"), "it is for packagers");
     let bash = fs::read_to_string(dir.path().join("atalaya.bash")).expect("completions");

@@ -7,7 +7,9 @@ pub mod play;
 
 use std::{
     env,
-    io::{BufRead, BufReader},
+    fmt::Display,
+    fs,
+    io::{BufRead, BufReader, Read},
     net::{SocketAddr, TcpListener, TcpStream},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
@@ -52,6 +54,39 @@ impl Drop for Guard {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
+}
+
+/// Reads what a child says on its piped standard error until it ends.
+pub fn listen(child: &mut Guard) -> thread::JoinHandle<String> {
+    let mut told = child.0.stderr.take().expect("piped");
+    thread::spawn(move || {
+        let mut log = String::new();
+        told.read_to_string(&mut log).expect("text");
+        log
+    })
+}
+
+/// Processor time of a process, by its number or as `self`.
+pub fn processor_time(process: impl Display) -> Duration {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).expect("it lives");
+    let fields: Vec<&str> = stat
+        .rsplit(')')
+        .next()
+        .expect("fields")
+        .split(' ')
+        .collect();
+    let ticks = |n: usize| fields[n].parse::<u64>().expect("ticks");
+    // utime and stime, in hundredths of a second on Linux.
+    Duration::from_millis((ticks(12) + ticks(13)) * 10)
+}
+
+/// The commands that the program's `--help` lists.
+pub fn commands(help: &str) -> Vec<&str> {
+    let list = help.split("Commands:").nth(1).expect("a list");
+    let lines = list.lines().skip(1).take_while(|line| !line.is_empty());
+    lines
+        .filter_map(|line| line.split_whitespace().next())
+        .collect()
 }
 
 /// Free again when this returns.

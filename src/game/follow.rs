@@ -1,7 +1,5 @@
 //! Follows one board's games: placements, presses and time in; final plies and cases out.
 
-use std::collections::VecDeque;
-
 use shakmaty::{CastlingMode, Chess, Color, Move, Position, Role, Setup, Square};
 
 use super::{
@@ -11,9 +9,10 @@ use super::{
     ground::Ground,
     history::History,
     join::SET_UP_MS,
+    looks::Looks,
     press::Press,
     recall::Recall,
-    start::{is_centre, is_start_array, king_in_centre, kings_result},
+    start::{is_centre, is_start_array, king_in_centre, shown_result},
     tree::{Node, Step, Tree},
 };
 use crate::{
@@ -50,10 +49,6 @@ const WANDERED_SQUARES: usize = 8;
 const RESTORED_MS: u64 = 500;
 /// Changes kept of one turn; a board that flaps for hours must not fill the memory.
 const MOST_EDGES: usize = 4096;
-/// Looks at the clock that are kept.
-const MOST_LOOKS: usize = 64;
-/// Of the looks while nothing happens only so many are kept.
-const LOOKS_ALIKE: usize = 2;
 /// From this depth on the plies two below the newest are closed even without a press.
 const CLOSED_BY_REPLIES: usize = 4;
 /// A stopped clock with the last ply standing for so long closes that ply, ms.
@@ -84,9 +79,7 @@ pub struct Game {
     pub(super) unmoved: Option<Press>,
     pub(super) open: Option<OpenCase>,
     pub(super) facts: ClockFacts,
-    /// What the clock showed since the last final ply, and a little before.
-    looks: VecDeque<(At, ClockFacts)>,
-    looks_alike: usize,
+    looks: Looks,
     stopped: Option<At>,
     pub(super) stage: Stage,
     pub(super) wandered: bool,
@@ -133,8 +126,7 @@ impl Game {
             press: None,
             open: None,
             facts: ClockFacts::default(),
-            looks: VecDeque::new(),
-            looks_alike: 0,
+            looks: Looks::default(),
             stopped: None,
             stage: Stage::Setup,
             wandered: false,
@@ -224,7 +216,7 @@ impl Game {
         self.read = *seen;
         self.weigh_misread(seen);
         self.seen = self.believed(seen);
-        self.looks_alike = 0;
+        self.looks.keep_next();
         self.changed = at;
         self.asked = false;
         self.look(at);
@@ -251,18 +243,8 @@ impl Game {
 
     /// New clock facts.
     pub fn clock(&mut self, facts: &ClockFacts, at: At) {
-        if facts.running != self.facts.running || two_presses_between(&self.facts, facts) {
-            self.looks_alike = 0;
-        }
         self.facts = *facts;
-        if self.looks_alike >= LOOKS_ALIKE {
-            return;
-        }
-        self.looks_alike += 1;
-        if self.looks.len() >= MOST_LOOKS {
-            self.looks.pop_front();
-        }
-        self.looks.push_back((at, *facts));
+        self.looks.add(*facts, at);
     }
 
     /// A side pressed.
@@ -391,7 +373,8 @@ impl Game {
                     let replied = path
                         .get(index + 1)
                         .map(|&id| self.tree.node(id).first_shown);
-                    self.time_shown(side, node.first_shown, replied)
+                    let look = self.looks.of_ply(side, node.first_shown, replied);
+                    (look.time_s, look.about)
                 }
             };
             let recorded = Recorded {
@@ -606,7 +589,7 @@ impl Game {
                 }
             });
         let sign = (quiet >= self.limits.gesture_ms)
-            .then(|| kings_result(&self.seen))
+            .then(|| shown_result(&self.read, &self.last_final().placement()))
             .flatten()
             .map(|score| (score, "kings"));
         if let Some((score, by)) = over.or(sign) {
@@ -723,32 +706,6 @@ impl Game {
             && edge.to == Reading::Empty
     }
 
-    /// The mover's time after a ply whose own press was not seen, and whether it is only about that:
-    /// as the clock shows it when the other side's time first runs; if two presses fell between two
-    /// looks, at the look that gives them away or when the reply stands.
-    fn time_shown(&self, side: Side, shown: At, replied: Option<At>) -> (Option<u32>, bool) {
-        let since = |from: At| self.looks.iter().filter(move |(at, _)| *at >= from);
-        let pairs = self.looks.iter().zip(self.looks.iter().skip(1));
-        let gave_away = pairs
-            .filter(|(_, (at, _))| *at >= shown)
-            .find(|((_, before), (_, facts))| presses_hid(side, before, facts))
-            .map(|(_, look)| look);
-        let at_rest = since(shown).find(|(_, facts)| facts.running != Some(side));
-        let in_time = |(at, _): &&(At, ClockFacts)| {
-            replied.is_none_or(|replied| *at <= replied)
-                && gave_away.is_none_or(|(hid, _)| at < hid)
-        };
-        let exact = at_rest.filter(in_time);
-        let look = exact
-            .or(gave_away)
-            .or_else(|| replied.and_then(|replied| since(replied).next()))
-            .or(at_rest);
-        let time = look
-            .filter(|(_, facts)| facts.connected)
-            .and_then(|(_, facts)| facts.time_of(side));
-        (time, exact.is_none())
-    }
-
     fn notation(&self, id: usize) -> (String, String) {
         let node = self.tree.node(id);
         let before = &self.tree.node(node.parent).ground;
@@ -766,21 +723,4 @@ impl Game {
             }
         }
     }
-}
-
-/// Whether this side pressed between two looks at the clock, and did not leave its time standing.
-fn presses_hid(side: Side, before: &ClockFacts, after: &ClockFacts) -> bool {
-    let given = |side: Side| after.time_of(side) > before.time_of(side);
-    let there_and_back = after.running == Some(side) && two_presses_between(before, after);
-    let three_presses =
-        before.running == Some(side) && after.running == Some(side.other()) && given(side.other());
-    there_and_back || three_presses
-}
-
-/// The time at rest changed though the same side's runs: it ran in between.
-fn two_presses_between(before: &ClockFacts, after: &ClockFacts) -> bool {
-    before.running == after.running
-        && after
-            .running
-            .is_some_and(|side| before.time_of(side.other()) != after.time_of(side.other()))
 }

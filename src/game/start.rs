@@ -19,10 +19,37 @@ pub(super) fn is_centre(square: Square) -> bool {
     CENTRE.contains(&square)
 }
 
+/// The result that the players show with both kings in the centre, or with one of DGT's result pieces
+/// on a square that was empty (`stood`: the men of the last final position; protocol sections 6.2,
+/// 6.4). A man's own square that reads as a result piece has a faulty chip.
+pub fn shown_result(read: &Placement, stood: &Placement) -> Option<&'static str> {
+    let mut pieces = (read.occupied() & !stood.occupied())
+        .into_iter()
+        .filter_map(|square| match read.get(square) {
+            Reading::Magic(code) => score_of(code),
+            Reading::Empty | Reading::Man(_) => None,
+        });
+    match (pieces.next(), pieces.next()) {
+        (Some(score), None) => Some(score),
+        (None, _) => kings_result(read),
+        (Some(_), Some(_)) => None,
+    }
+}
+
+/// What a result piece says (protocol section 6.2).
+const fn score_of(code: u8) -> Option<&'static str> {
+    match code {
+        13 => Some("1/2-1/2"),
+        14 => Some("1-0"),
+        15 => Some("0-1"),
+        _ => None,
+    }
+}
+
 /// Both kings on two of the four centre squares is the players' sign for the result: both on light
 /// squares White won, both on dark Black, else a draw (protocol section 6.4). Such kings touch, so
-/// no legal position is mistaken for it. A result piece says the same.
-pub fn kings_result(seen: &Placement) -> Option<&'static str> {
+/// no legal position is mistaken for it.
+fn kings_result(seen: &Placement) -> Option<&'static str> {
     let mut kings = CENTRE
         .into_iter()
         .filter(|&square| matches!(seen.get(square), Reading::Man(man) if man.role == Role::King));

@@ -17,7 +17,7 @@ use super::{
 use crate::{
     board::{ClockChange, ClockFacts, ClockSide, ClockWatch, Sensors, remembered},
     dgt::{ClockMessage, Frames, Message, entries},
-    game::{Case, Event, Game, Ground, History, Limits, Recorded, Stage, kings_result, pgn},
+    game::{Case, Event, Game, Ground, History, Limits, Recorded, Stage, pgn, shown_result},
     incident::{
         Alert, AlertChange, Answers, Book, Care, ClockAt, How, Level, Order, Rules, Said, Status,
         Window, alert_id,
@@ -344,11 +344,14 @@ impl Monitor {
         self.ruling.map(|(score, _)| score)
     }
 
-    /// The result the kings tell, or told when they ended the game.
+    /// The result the kings or a result piece tell, or told when they ended the game.
     pub fn sign(&self) -> Option<&'static str> {
         match self.game.stage() {
             Stage::Ended { score, by: "kings" } => Some(score),
-            _ => kings_result(self.sensors.placement()),
+            _ => shown_result(
+                self.sensors.placement(),
+                &self.game.last_final().placement(),
+            ),
         }
     }
 

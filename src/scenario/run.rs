@@ -135,8 +135,8 @@ impl Table {
         let apart = std::mem::replace(&mut self.next_apart, APART_MS);
         self.wait(apart);
         match token {
-            Token::Reads(square, piece) => {
-                self.men.set(square, piece);
+            Token::Reads(square, reading) => {
+                self.men.set_reading(square, reading);
                 let message = Message::Field {
                     square: physical_of(square, self.turned),
                     code: self.men.code(square),

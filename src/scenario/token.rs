@@ -3,13 +3,13 @@
 use shakmaty::{Piece, Square};
 use thiserror::Error;
 
-use crate::words::Side;
+use crate::{board::Reading, words::Side};
 
 /// One token.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Token {
-    /// `e2-`, `e4=P`: the square reads this now.
-    Reads(Square, Option<Piece>),
+    /// `e2-`, `e4=P`, `h5=1/2`: the square reads this now.
+    Reads(Square, Reading),
     /// `W>B`, `B>W`: the lever goes over; this side pressed.
     Press(Side),
     /// `stop`.
@@ -37,7 +37,7 @@ pub enum Token {
 /// A token that does not read.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error(
-    "token {index} '{text}' is none of: e2- e4=P W>B B>W stop go flag W ~ +0.05 dump lost off on clk W 0:04:59"
+    "token {index} '{text}' is none of: e2- e4=P h5=1/2 W>B B>W stop go flag W ~ +0.05 dump lost off on clk W 0:04:59"
 )]
 pub struct TokenError {
     /// Its place, from 1.
@@ -107,16 +107,31 @@ fn distance(word: &str) -> Option<Token> {
 }
 
 fn reads(word: &str) -> Option<Token> {
-    if let Some(square) = word.strip_suffix('-') {
-        return Some(Token::Reads(square.parse().ok()?, None));
-    }
-    let (square, man) = word.split_once('=')?;
-    let mut chars = man.chars();
+    let (square, reading) = match word.strip_suffix('-') {
+        Some(square) if !square.contains('=') => (square, Reading::Empty),
+        _ => {
+            let (square, thing) = word.split_once('=')?;
+            (square, result_piece(thing).or_else(|| man(thing))?)
+        }
+    };
+    Some(Token::Reads(square.parse().ok()?, reading))
+}
+
+fn man(word: &str) -> Option<Reading> {
+    let mut chars = word.chars();
     let piece = Piece::from_char(chars.next()?)?;
-    chars
-        .next()
-        .is_none()
-        .then_some(Token::Reads(square.parse().ok()?, Some(piece)))
+    chars.next().is_none().then_some(Reading::Man(piece))
+}
+
+/// DGT's result pieces (protocol section 6.2).
+fn result_piece(word: &str) -> Option<Reading> {
+    let code = match word {
+        "1/2" => 13,
+        "1-0" => 14,
+        "0-1" => 15,
+        _ => return None,
+    };
+    Some(Reading::Magic(code))
 }
 
 #[cfg(test)]

@@ -165,7 +165,7 @@ impl Session {
             } => {
                 self.board.handle_clock(now, |clock| {
                     let gained = clock.left_ms(side, now) + gain_ms;
-                    let ms = force_s.map_or(gained, |seconds| u64::from(seconds) * 1000);
+                    let ms = force_s.map_or(gained, |seconds| showing(seconds, gained));
                     clock.set(side, ms, now);
                     clock.run(side.other(), now);
                 });
@@ -182,4 +182,10 @@ impl Session {
             }
         }
     }
+}
+
+/// A clock that shows these seconds, with the part of a second that `ms` has: a press moves no
+/// tick.
+fn showing(seconds: u32, ms: u64) -> u64 {
+    (u64::from(seconds) * 1000).saturating_sub(999 - (ms + 999) % 1000)
 }

@@ -4,9 +4,13 @@
 use std::{collections::BTreeSet, fs, path::Path};
 
 use atalaya::{
-    laws::{Code, Witness},
+    incident::{AlertChange, Order},
+    laws::{Code, Counts, Witness},
+    monitor::{Input, Monitor, Output, Settings},
     scenario::{self, Scenario},
+    words::{At, Side},
 };
+use shakmaty::Setup;
 
 /// All scenarios of the tests' own.
 fn scenarios() -> Vec<Scenario> {
@@ -52,6 +56,75 @@ fn every_code_a_board_can_show_has_both_colours_and_a_twin() {
         }
     }
     assert!(missing.is_empty(), "{}", missing.join("\n"));
+}
+
+/// What no board and no clock can see: an arbiter enters it.
+const ENTERED: &[Code] = &[
+    Code::TwoHands,
+    Code::WrongHandPressed,
+    Code::ClockHovered,
+    Code::ClockHitHard,
+    Code::ClockKnocked,
+    Code::ColoursReversed,
+    Code::Resignation,
+    Code::AgreedDraw,
+    Code::ClaimRightLost,
+    Code::WrongClaim,
+    Code::LateArrival,
+];
+
+/// What is ordinary play, or stands in the board's state, and would be noise as an alert.
+const STATE: &[Code] = &[
+    Code::RepliedBeforePress,
+    Code::ClockNotPressed,
+    Code::ClockPaused,
+    Code::RookThenKing,
+    Code::Adjusted,
+    Code::AdjustedOutOfTurn,
+    Code::Checkmate,
+    Code::Stalemate,
+];
+
+#[test]
+fn every_code_is_raised_entered_or_stands_in_the_state() {
+    let scenarios = scenarios();
+    for &code in Code::ALL {
+        let raised = scenarios
+            .iter()
+            .any(|one| raises(one, code, "white") || raises(one, code, "black"));
+        let ways = [raised, ENTERED.contains(&code), STATE.contains(&code)];
+        assert_eq!(ways.into_iter().filter(|&way| way).count(), 1, "{code}");
+        assert_eq!(ENTERED.contains(&code), code.witness() == Witness::People);
+    }
+}
+
+/// An arbiter's entry stands confirmed at once, with the count of 7.5.5 only where the Laws count it.
+#[test]
+fn an_arbiter_enters_what_no_board_sees() {
+    for &code in ENTERED {
+        let mut monitor = Monitor::new(Settings::default());
+        let start = Setup::initial();
+        monitor.adopt(start, At(1_000));
+        let text = format!(r#"{{"transaction":"t1","board":1,"side":"black","code":"{code}"}}"#);
+        let order = Order::read("ana", "offence", text.as_bytes(), None);
+        let order = order.unwrap_or_else(|why| panic!("{code}: {why:?}"));
+        while monitor.poll_output().is_some() {}
+        monitor.handle(Input::Order(&order), At(2_000));
+        let (mut confirmed, mut offences) = (false, (0, 0));
+        while let Some(output) = monitor.poll_output() {
+            match output {
+                Output::Alert { change, alert } if change == AlertChange::Confirmed => {
+                    confirmed = alert.finding.code == code && alert.finding.side == Side::Black;
+                }
+                Output::State(state) => offences = state.offences,
+                _ => {}
+            }
+        }
+        assert!(confirmed, "{code}");
+        let counts = u8::from(code.row().counts != Counts::No);
+        assert_eq!(counts == 1, code == Code::TwoHands, "{code}");
+        assert_eq!(offences, (0, counts), "{code}");
+    }
 }
 
 #[test]

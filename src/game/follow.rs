@@ -190,6 +190,13 @@ impl Game {
             .collect()
     }
 
+    /// Plies that are final, and those that stand on the board beside them; `None` while a man is in
+    /// the air.
+    pub fn plies_seen(&self) -> Option<usize> {
+        let beside = self.tree.path(self.current?).len();
+        Some(self.record.len() + beside)
+    }
+
     /// Takes a position as a fact: a legal, completed move has just led to it, or an arbiter says
     /// so. With `rights_known` its castling and en passant fields are facts too.
     pub fn adopt(&mut self, setup: Setup, rights_known: bool, at: At) {

@@ -1,6 +1,6 @@
 //! Before the first ply: men in a wrong array, and games that were on before anybody watched.
 
-use shakmaty::{Bitboard, CastlingMode, Chess, Color, Rank, Role, Setup, Square};
+use shakmaty::{Bitboard, CastlingMode, Chess, Color, File, Rank, Role, Setup, Square};
 
 use super::{
     event::{Case, Event},
@@ -45,6 +45,9 @@ impl Game {
     }
 
     fn is_wrong_array(&self) -> bool {
+        if quarter_turned(&self.seen).is_some() {
+            return true;
+        }
         let chess960 = self.mode == CastlingMode::Chess960;
         four_full_rows(&self.seen) && !is_start_array(&self.seen, chess960)
     }
@@ -117,7 +120,11 @@ impl Game {
             .any(|square| matches!(square.rank(), Rank::First | Rank::Second));
         Case {
             ply: 1,
-            mover: if white { Side::White } else { Side::Black },
+            mover: quarter_turned(&self.seen).unwrap_or(if white {
+                Side::White
+            } else {
+                Side::Black
+            }),
             before: right,
             seen: self.seen,
             edges: Vec::new(),
@@ -138,4 +145,20 @@ fn four_full_rows(seen: &Placement) -> bool {
     Color::ALL
         .into_iter()
         .all(|color| board.by_color(color) == home(color))
+}
+
+/// All thirty-two men set up with the board a quarter turned (7.2.2), their rows along the files: the side
+/// that stands on the a-file.
+pub fn quarter_turned(seen: &Placement) -> Option<Side> {
+    let board = seen.to_board();
+    let (left, right) = (
+        [File::A, File::B].map(Bitboard::from),
+        [File::H, File::G].map(Bitboard::from),
+    );
+    let stand = |color: Color, [men, pawns]: [Bitboard; 2]| {
+        board.by_color(color) == men | pawns && board.pawns() & board.by_color(color) == pawns
+    };
+    Color::ALL
+        .into_iter()
+        .find(|&color| stand(color, left) && stand(!color, right))
 }

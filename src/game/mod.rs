@@ -24,6 +24,7 @@ pub use event::{Case, Event, Limits, Recorded};
 pub use follow::{Game, Stage};
 pub use ground::Ground;
 pub use history::History;
+pub use join::quarter_turned;
 pub use reinstate::Unreinstated;
 pub use ruling::ADOPTED;
 pub use start::{is_start_array, shown_result};

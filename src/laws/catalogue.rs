@@ -110,6 +110,7 @@ codes! {
     ClockTurned = "clock-turned",
     ColoursReversed = "colours-reversed",
     ClockSettingWrong = "clock-setting-wrong",
+    ClockReset = "clock-reset",
     MoveCounterOff = "move-counter-off",
     IllegalMoveNotCompleted = "illegal-move-not-completed",
     Checkmate = "checkmate",

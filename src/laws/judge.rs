@@ -5,10 +5,13 @@ mod pawns;
 use shakmaty::{Bitboard, Board, Piece, Role, Square, attacks};
 
 use super::{
-    Certainty, Code, Finding, Instead, Turn, castling,
+    Certainty, Code, Counts, Finding, Instead, Stand, Turn, castling,
     geometry::{self, Ply, ahead, distance, rank_of},
 };
-use crate::{board::Placement, words::Side};
+use crate::{
+    board::Placement,
+    words::{At, Side},
+};
 
 /// What differs between the position and the placement, sorted by side.
 struct Diff {
@@ -82,6 +85,64 @@ pub fn out_of_turn(turn: &Turn) -> Option<Finding> {
         diff: Diff::new(&turn.before.placement(), turn.seen, turn.mover),
     };
     Some(case.certain(Code::MoveOutOfTurn, &[ply.from, ply.to]))
+}
+
+/// A lever is seen so late, ms: a reply that began no longer before the press may have come after it.
+const LEVER_LAG_MS: u64 = 300;
+
+/// The finding for a step that is illegal and was answered by a legal move of the other side before the
+/// clock was pressed: to the letter it was never completed (7.5.1). `pressed`: when the press was seen.
+pub fn not_completed(turn: &Turn, pressed: At) -> Option<Finding> {
+    let before = turn.before.placement();
+    let mover = turn.mover;
+    let left = before.differs(turn.seen).into_iter();
+    if turn.edges.len() < 4 || left.count() < 3 {
+        return None;
+    }
+    let mut stood = before;
+    let mut steps = turn.edges.iter().enumerate().peekable();
+    while let Some((index, edge)) = steps.next() {
+        stood.set_reading(edge.square, edge.to);
+        let (_, next) = steps.peek()?;
+        let in_time = pressed.ms_since(next.at) > LEVER_LAG_MS;
+        if !in_time || stood == before || stood == *turn.seen {
+            continue;
+        }
+        let mut setup = turn.before.setup.clone();
+        setup.board = stood.to_board();
+        setup.turn = !mover;
+        setup.ep_square = None;
+        let answered = Stand {
+            setup,
+            mode: turn.before.mode,
+        };
+        let reached = |stand: &Stand, side: Side, men: &Placement| {
+            let mut plies = geometry::legal_plies(stand, side).into_iter();
+            plies.any(|ply| Placement::from(&ply.after) == *men)
+        };
+        if !reached(&answered, !mover, turn.seen) || reached(turn.before, mover, &stood) {
+            continue;
+        }
+        let step = Turn {
+            seen: &stood,
+            edges: &turn.edges[..=index],
+            ..*turn
+        };
+        let illegal = judge(&step).into_iter().find(|finding| {
+            finding.certainty == Certainty::Certain && finding.code.row().counts == Counts::Yes
+        });
+        if let Some(illegal) = illegal {
+            return Some(Finding {
+                code: Code::IllegalMoveNotCompleted,
+                instead: Some(Instead {
+                    code: illegal.code,
+                    squares: illegal.squares.clone(),
+                }),
+                ..illegal
+            });
+        }
+    }
+    None
 }
 
 /// The finding for a press while a man was in the air that was then put down: the caller knows the

@@ -170,6 +170,7 @@ fn numbered(article: &'static str, edition: Edition) -> &'static str {
         (Edition::E2014, "6.10.2") => "6.10.b",
         (Edition::E2014, "6.11.2") => "6.11.b",
         (Edition::E2014, "7.2.1") => "7.2.a",
+        (Edition::E2014, "7.2.2") => "7.2.b",
         (Edition::E2014, "7.4.1") => "7.4.a",
         (Edition::E2014, "7.5.1") => "7.5.a",
         (Edition::E2014, "9.6.1") => "9.6.a",
@@ -216,13 +217,9 @@ impl Code {
             Code::RepliedBeforePress
             | Code::ClockNotPressed
             | Code::ClockPaused
-            | Code::ClockRunsForWrongSide
             | Code::RookThenKing
             | Code::Adjusted
             | Code::AdjustedOutOfTurn
-            | Code::BoardTurned
-            | Code::ClockTurned
-            | Code::IllegalMoveNotCompleted
             | Code::Checkmate
             | Code::Stalemate => Witness::State,
             _ => Witness::Board,
@@ -279,6 +276,14 @@ const WATCH: Words = Words {
 const CLOCK: Words = Words {
     en: "Check the clock; correct it only where the Laws allow.",
     es: "Comprobar el reloj; corregirlo solo cuando las Leyes lo permitan.",
+};
+const RESET: Words = Words {
+    en: "Pause the clock and set the last good times and the move counter.",
+    es: "Detener el reloj y poner los últimos tiempos buenos y el contador de jugadas.",
+};
+const TURN: Words = Words {
+    en: "Before the game: turn the board. In the game: it goes on with the position transferred to a board placed rightly.",
+    es: "Antes de la partida: girar el tablero. Durante ella: continúa con la posición trasladada a un tablero bien colocado.",
 };
 const NOTHING: Words = Words {
     en: "Nothing; do not tell the players.",
@@ -374,10 +379,11 @@ rows! {
     ImpossiblePosition ["3.10.3"] Certain Check No LOOK "Impossible position" "No series of legal moves leads to this position." "Posición imposible" "Ninguna serie de jugadas legales lleva a esta posición.";
     UnexplainedGap ["7.6"] Certain Check No LOOK "Unexplained change" "The men cannot be reached from the last known position." "Cambio sin explicación" "No se puede llegar a estas piezas desde la última posición conocida.";
     InitialPositionWrong ["7.2.1"] Certain Check No LOOK "Wrong initial position" "The game started from a wrong position." "Posición inicial incorrecta" "La partida empezó desde una posición incorrecta.";
-    BoardTurned ["7.2.1"] Certain Check No LOOK "Board turned" "The board lies turned." "Tablero girado" "El tablero está girado.";
-    ClockTurned ["6.5"] Certain Check No CLOCK "Clock turned" "The clock's sides are the wrong way round." "Reloj girado" "Los lados del reloj están al revés.";
+    BoardTurned ["7.2.2"] Certain Check No TURN "Board a quarter turned" "The men are set up along the files: the dark corner is not at White's left." "Tablero girado un cuarto" "Las piezas están colocadas a lo largo de las columnas: la esquina oscura no está a la izquierda de las blancas.";
+    ClockTurned ["6.5"] Certain Check No CLOCK "Clock turned" "The times run opposite to the moves: the clock's sides are the wrong way round, here or in the settings." "Reloj girado" "Los tiempos corren al revés que las jugadas: los lados del reloj están cambiados, aquí o en la configuración.";
     ColoursReversed ["7.3"] Hint Info No LOOK "Colours reversed" "The players have the wrong colours." "Colores cambiados" "Los jugadores tienen los colores cambiados.";
     ClockSettingWrong ["6.10.2"] Certain Check No CLOCK "Wrong clock setting" "The times differ from the time control of the event." "Reloj mal ajustado" "Los tiempos no son los del ritmo de juego del torneo.";
+    ClockReset ["6.10.2", "7.1"] Certain Check No RESET "Clock reset in mid-game" "The times went back to those of the start; the times at the press are the last good ones." "Reloj reiniciado en plena partida" "Los tiempos volvieron a los del comienzo; los tiempos de la pulsación son los últimos buenos.";
     MoveCounterOff ["7.1", "6.10.2"] Certain Check No CLOCK "Move counter off" "Time was added at another move than the rules say." "Contador de jugadas incorrecto" "Se añadió tiempo en una jugada distinta de la prevista.";
     IllegalMoveNotCompleted ["7.5.1", "6.2.1"] Certain Check No LOOK "Illegal move not completed" "The opponent replied to an illegal move before the clock was pressed." "Jugada ilegal no completada" "El rival respondió a una jugada ilegal antes de que se pulsara el reloj.";
     Checkmate ["5.1.1"] Certain Info No LOOK "Checkmate" "The king is mated; the game is over." "Jaque mate" "El rey ha recibido mate; la partida ha terminado.";
@@ -395,7 +401,7 @@ rows! {
     BothClocksAtZero ["III.3.1", "6.8"] Certain Check No LOOK "Both clocks at zero" "Both times have run out; the mark shows which was first." "Ambos relojes a cero" "Se agotaron ambos tiempos; la marca indica cuál fue el primero.";
     TimeControlNotMet ["6.3.1", "6.9"] Certain Check No STEP_IN "Time control not met" "The required moves were not completed in time." "Control de tiempo no cumplido" "No se completaron a tiempo las jugadas exigidas.";
     ClockRunsWithIllegalPosition ["A.5.4", "3.10.3"] Certain Urgent No STEP_IN "Position still illegal" "Both kings are still in check, or a pawn still stands on its last rank, after one more completed move: a draw." "Posición aún ilegal" "Ambos reyes siguen en jaque, o un peón sigue en la última fila, tras otra jugada completada: tablas.";
-    LateArrival ["6.7"] Certain Info No LOOK "Late arrival" "White's first press came late." "Llegada tardía" "La primera pulsación de las blancas llegó tarde.";
+    LateArrival ["6.7"] Certain Info No LOOK "Late arrival" "A player came to the board after the start of the round." "Llegada tardía" "Un jugador llegó al tablero después del comienzo de la ronda.";
     MovedAfterEnd ["5.1.1", "5.2.1"] Certain Check No LOOK "Moved after the end" "Men moved although the game was over." "Jugada después del final" "Se movieron piezas con la partida terminada.";
 }
 

@@ -17,7 +17,10 @@ use super::{
 use crate::{
     board::{ClockChange, ClockFacts, ClockSide, ClockWatch, Sensors, remembered},
     dgt::{ClockMessage, Frames, Message, entries},
-    game::{Case, Event, Game, Ground, History, Limits, Recorded, Stage, pgn, shown_result},
+    game::{
+        Case, Event, Game, Ground, History, Limits, Recorded, Stage, pgn, quarter_turned,
+        shown_result,
+    },
     incident::{
         Alert, AlertChange, Answers, Book, Care, ClockAt, How, Level, Order, Rules, Said, Status,
         Window, alert_id,
@@ -167,6 +170,7 @@ impl Monitor {
         self.game.tick(now);
         self.drain_game();
         self.weigh_unproved();
+        self.weigh_wrong_side();
         let said = self.book.tick(now);
         self.tell_alerts(said);
         let (requests, silent) = self.talk.due(now);
@@ -199,6 +203,7 @@ impl Monitor {
             self.book.wake_at(),
             state_due,
             proof_due,
+            self.wrong_side_due(),
         ]
         .into_iter()
         .flatten()
@@ -451,10 +456,16 @@ impl Monitor {
         self.game.clock(&facts, now);
         match change {
             ClockChange::Ticked => {}
-            ClockChange::Pressed(side) => self.game.pressed(side, now),
+            ClockChange::Pressed(side) => {
+                self.weigh_sides(side);
+                self.game.pressed(side, now);
+            }
             ClockChange::Stopped(_) => self.game.stopped(now),
             // The clock may just have told which side is White's: ask it, not the change.
-            ClockChange::Started(side) => self.game.started(facts.running.unwrap_or(side), now),
+            ClockChange::Started(side) => {
+                self.told.started = Some(now);
+                self.game.started(facts.running.unwrap_or(side), now);
+            }
         }
         self.drain_game();
         self.weigh_clock();
@@ -486,7 +497,15 @@ impl Monitor {
                 }
                 Event::Unexplained(case) => self.judge(&case),
                 Event::Gap(case) => self.look_at(Code::UnexplainedGap, &case),
-                Event::WrongArray(case) => self.look_at(Code::InitialPositionWrong, &case),
+                Event::WrongArray(case) => {
+                    let turned = quarter_turned(&case.seen).is_some();
+                    let code = if turned {
+                        Code::BoardTurned
+                    } else {
+                        Code::InitialPositionWrong
+                    };
+                    self.look_at(code, &case);
+                }
                 Event::Restored { ply } => {
                     let closed = self.book.corrected(ply, self.now);
                     self.tell_alerts(closed);
@@ -590,7 +609,9 @@ impl Monitor {
             edges: &case.edges,
         };
         let findings = match case.pressed {
-            Some(_) => laws::judge(&turn),
+            Some(at) => {
+                laws::not_completed(&turn, at).map_or_else(|| laws::judge(&turn), |f| vec![f])
+            }
             None => laws::out_of_turn(&turn).into_iter().collect(),
         };
         self.unproved = case.one_square_off.then_some((case.ply, self.now));
@@ -632,6 +653,20 @@ impl Monitor {
         placement: &str,
         pressed: Option<At>,
     ) {
+        let clock = clock_at(self.clock.facts());
+        self.raise_with(finding, ply, before, placement, pressed, clock);
+    }
+
+    /// The same, with the times to be told as those of the press.
+    fn raise_with(
+        &mut self,
+        finding: Finding,
+        ply: u16,
+        before: &Stand,
+        placement: &str,
+        pressed: Option<At>,
+        clock_at_press: ClockAt,
+    ) {
         let level = match self.unproved {
             Some((doubted, _)) if doubted == ply => finding.level().min(Level::Check),
             _ => finding.level(),
@@ -648,6 +683,7 @@ impl Monitor {
             window,
             move_text,
             pressed,
+            clock_at_press,
             ..self.alert(finding, ply, before, placement, placement)
         };
         let raised = self.book.raise(alert);

@@ -4,13 +4,13 @@
 
 use shakmaty::{Bitboard, Board, Color, Rank, Square};
 
-use super::{Monitor, stand};
+use super::{Monitor, clock_at, stand};
 use crate::{
     board::ClockFacts,
     game::{Case, Recorded, Stage},
     incident::Alert,
     laws::{self, Certainty, Code, Finding, Stand},
-    words::Side,
+    words::{At, Side},
 };
 
 /// Times at the start may differ so much from the time control: the clock runs already, s.
@@ -18,6 +18,14 @@ const SETTING_SLACK_S: u32 = 60;
 /// A time that rose by more than this from one message to the next got a period's time, or an
 /// arbiter's hand: no increment or penalty is as long, s.
 const PERIOD_RISE_S: u32 = 600;
+
+/// An arbiter's time bonus is no longer, s (7.5.5).
+const BONUS_S: u32 = 180;
+/// A clock that was started again for the wrong side is told after so long, ms: a move may be made at
+/// once.
+const WRONG_SIDE_MS: u64 = 15_000;
+/// So many presses in a row by the side that had not moved: the clock stands the wrong way round.
+const CONTRARY_PLIES: u8 = 4;
 
 /// A time that falls to zero was at most so long before, s.
 const LAST_SECONDS_S: u32 = 60;
@@ -39,6 +47,18 @@ pub(super) struct Told {
     clock: ClockFacts,
     /// An illegal move that was put right: what bound the player then.
     restored: Option<Restored>,
+    /// The clock's setting: White's, Black's time before the first ply, s.
+    setting: [Option<u32>; 2],
+    /// The times before the clock went back to its setting, until it runs on with them.
+    reset: Option<ClockFacts>,
+    /// The clock started again, and whether the right side's time runs is to be seen.
+    pub(super) started: Option<At>,
+    /// Plies at the last press.
+    plies: usize,
+    /// Presses in a row of the side that had not moved.
+    contrary: u8,
+    /// Presses of the side that had moved.
+    straight: u8,
 }
 
 /// The touch-move rule after a restored illegal move (7.5.1).
@@ -55,6 +75,7 @@ impl Told {
         Told {
             had_time: [clock.white_s, clock.black_s].map(|time| time.is_some_and(|time| time > 0)),
             clock: *clock,
+            setting: [clock.white_s, clock.black_s],
             ..Told::default()
         }
     }
@@ -167,6 +188,7 @@ impl Monitor {
         if self.game.stage() != Stage::Playing || !facts.connected {
             return;
         }
+        self.weigh_reset(&before, &facts);
         for side in Side::ALL {
             let index = side.fold_wb(0, 1);
             let time = facts.time_of(side);
@@ -194,6 +216,101 @@ impl Monitor {
             {
                 self.flag_fell(side, &facts);
             }
+        }
+    }
+
+    /// I06 of cases.md: both times are those of the setting again. A clock that is made ready for the next
+    /// game is reset too, so it is told once the game goes on with these times.
+    fn weigh_reset(&mut self, before: &ClockFacts, facts: &ClockFacts) {
+        let now = Side::ALL.map(|side| facts.time_of(side));
+        if self.game.record().is_empty() {
+            if facts.running.is_none() {
+                self.told.setting = now;
+            }
+            return;
+        }
+        let was = Side::ALL.map(|side| before.time_of(side));
+        let rises = [0, 1].map(|at| {
+            now[at]
+                .zip(was[at])
+                .map_or(0, |(is, was)| is.saturating_sub(was))
+        });
+        let whole = now == self.told.setting;
+        let at_once = before.running.is_some() && before.connected && facts.running.is_some();
+        let bonus = rises.contains(&0) && rises.into_iter().all(|rise| rise <= BONUS_S);
+        if whole && !bonus && !at_once {
+            self.told.reset = Some(*before);
+        }
+        if !whole && facts.running.is_none() {
+            self.told.reset = None;
+        }
+        if let Some(good) = self.told.reset.filter(|_| facts.running.is_some()) {
+            self.told.reset = None;
+            let side = facts.running.unwrap_or(self.game.last_final().turn());
+            let finding = Finding::certain(Code::ClockReset, side, Vec::new());
+            self.raise_clock(finding, &good);
+        }
+    }
+
+    /// A press is to be of the side that moved: where it never was, the clock stands the wrong way
+    /// round.
+    pub(super) fn weigh_sides(&mut self, presser: Side) {
+        let Some(plies) = self.game.plies_seen() else {
+            return;
+        };
+        let one_more = plies == self.told.plies + 1;
+        self.told.plies = plies;
+        if self.game.stage() != Stage::Playing || !one_more {
+            self.told.contrary = 0;
+            return;
+        }
+        let beside = plies - self.game.record().len();
+        let to_move = self.game.last_final().turn();
+        let moved = if beside.is_multiple_of(2) {
+            !to_move
+        } else {
+            to_move
+        };
+        if moved == presser {
+            self.told.contrary = 0;
+            self.told.straight = self.told.straight.saturating_add(1);
+            return;
+        }
+        self.told.contrary = self.told.contrary.saturating_add(1);
+        if self.told.contrary == CONTRARY_PLIES {
+            let code = if self.told.straight < CONTRARY_PLIES {
+                Code::ClockTurned
+            } else {
+                Code::ClockRunsForWrongSide
+            };
+            self.raise_now(Finding::certain(code, moved, Vec::new()));
+        }
+    }
+
+    /// When to see whether a clock that was started again runs for the wrong side.
+    pub(super) fn wrong_side_due(&self) -> Option<At> {
+        Some(self.told.started?.plus_ms(WRONG_SIDE_MS))
+    }
+
+    /// The clock was started again (6.11) and runs for the side that is not to move (6.10.2), the men
+    /// standing as they did.
+    pub(super) fn weigh_wrong_side(&mut self) {
+        let Some(started) = self.told.started else {
+            return;
+        };
+        let game = &self.game;
+        let here = game.last_final();
+        let wrong = game.stage() == Stage::Playing
+            && !game.record().is_empty()
+            && here.placement() == *self.sensors.placement()
+            && self.clock.facts().running == Some(!here.turn());
+        if !wrong {
+            self.told.started = None;
+        } else if self.now.ms_since(started) >= WRONG_SIDE_MS {
+            self.told.started = None;
+            let side = !here.turn();
+            let code = Code::ClockRunsForWrongSide;
+            self.raise_now(Finding::certain(code, side, Vec::new()));
         }
     }
 
@@ -272,10 +389,16 @@ impl Monitor {
 
     /// Something that belongs to no move: it is told of the position as it stands.
     fn raise_now(&mut self, finding: Finding) {
+        let facts = *self.clock.facts();
+        self.raise_clock(finding, &facts);
+    }
+
+    /// The same, with the times that were good last as those of the press.
+    fn raise_clock(&mut self, finding: Finding, good: &ClockFacts) {
         let here = stand(self.game.last_final());
         let placement = self.sensors.placement().to_string();
         let ply = self.game.record().len() as u16 + 1;
-        self.raise(finding, ply, &here, &placement, None);
+        self.raise_with(finding, ply, &here, &placement, None, clock_at(good));
     }
 }
 

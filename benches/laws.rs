@@ -35,11 +35,13 @@ const SERIES: &str = "\
 W- 8/8/4k3/3R4/2K5/8/8/8 w - -
 -- 8/8/3k4/1p2p1p1/pP1pP1P1/P2P4/1K6/8 b - -
 -- 4k3/8/8/p2p2p1/P2P2P1/8/8/4K3 w - -
--B 5b2/p7/Pp3k2/1Pp1pBp1/2P1P1P1/5K2/8/8 w - -
+-- k7/P1K5/8/8/8/8/8/8 b - -
+-- 6Rk/8/7K/8/8/8/8/8 b - -
+W- 5b2/p7/Pp3k2/1Pp1pBp1/2P1P1P1/5K2/8/8 w - -
 WB 2b5/1p6/pPp3k1/2Pp3p/P2PpBpP/4P1P1/5K2/8 b - -
 WB 6kB/p3p1P1/2p3P1/p7/8/4P3/PKP5/8 w - -
 W- 8/8/8/3k4/8/3K4/4N3/5N2 w - -
-W- 8/4kp2/8/8/8/2N5/3K4/8 w - -
+WB 8/4kp2/8/8/8/2N5/3K4/8 w - -
 -- 8/4k3/8/8/8/2N5/3K4/8 w - -
 WB 8/8/8/8/8/4k1n1/8/4K2B w - -
 ";
@@ -164,7 +166,10 @@ struct Question {
 
 fn questions(text: &str) -> Vec<Question> {
     let mut found = Vec::new();
-    for line in text.lines().filter(|line| !line.starts_with('#')) {
+    for line in text
+        .lines()
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+    {
         let (who, fen) = line.split_at(2);
         let setup: Setup = fen.trim().parse::<Fen>().expect("a FEN").into_setup();
         let position = Chess::from_setup(setup, CastlingMode::Standard)

@@ -113,7 +113,10 @@ fn an_arbiter_enters_what_no_board_sees() {
         let (mut confirmed, mut offences) = (false, (0, 0));
         while let Some(output) = monitor.poll_output() {
             match output {
-                Output::Alert { change, alert } if change == AlertChange::Confirmed => {
+                Output::Alert {
+                    change: AlertChange::Confirmed,
+                    alert,
+                } => {
                     confirmed = alert.finding.code == code && alert.finding.side == Side::Black;
                 }
                 Output::State(state) => offences = state.offences,

@@ -4,7 +4,7 @@
 
 use shakmaty::{Bitboard, CastlingSide, Color, File, Role, Square, attacks};
 
-use super::{Proof, Reason, Scene, basics, structure};
+use super::{Proof, Reason, Scene, basics, origins::Known, structure};
 use crate::laws::geometry::{ahead, attacked, rank_of};
 
 /// How many moves are taken back.
@@ -13,8 +13,8 @@ const DEPTH: u32 = 4;
 const NODES: u32 = 600;
 
 /// That there was no last move, named after what it fails to explain.
-pub(super) fn proof(scene: &Scene) -> Option<Proof> {
-    if possible(scene) {
+pub(super) fn proof(scene: &Scene, known: &mut Known) -> Option<Proof> {
+    if possible(scene, known) {
         return None;
     }
     let board = &scene.board;
@@ -23,7 +23,7 @@ pub(super) fn proof(scene: &Scene) -> Option<Proof> {
             ep: None,
             ..scene.clone()
         };
-        if possible(&ignored) {
+        if possible(&ignored, known) {
             return Some(Proof::new(Reason::EpRightInconsistent, ep.into()));
         }
     }
@@ -32,7 +32,7 @@ pub(super) fn proof(scene: &Scene) -> Option<Proof> {
             rights: Bitboard::EMPTY,
             ..scene.clone()
         };
-        if possible(&ignored) {
+        if possible(&ignored, known) {
             return Some(Proof::new(Reason::CastlingRightInconsistent, scene.rights));
         }
     }
@@ -45,29 +45,39 @@ pub(super) fn proof(scene: &Scene) -> Option<Proof> {
 }
 
 /// In Chess960 neither the start nor the way of castling is known, and nothing is proven.
-fn possible(scene: &Scene) -> bool {
+fn possible(scene: &Scene, known: &mut Known) -> bool {
     let mut nodes = NODES;
-    !scene.standard || arises(scene, DEPTH, &mut nodes)
+    !scene.standard || arises(scene, DEPTH, &mut nodes, known)
 }
 
 /// Whether a game can have come here, as far as so many moves back show.
-fn arises(scene: &Scene, depth: u32, nodes: &mut u32) -> bool {
+fn arises(scene: &Scene, depth: u32, nodes: &mut u32, known: &mut Known) -> bool {
     if depth == 0 || *nodes == 0 || is_start(scene) {
         return true;
     }
     *nodes -= 1;
-    // Most positions have a past without a capture, and far fewer of those have to be tried.
+    // Most positions have a past without a capture, and far fewer of those have to be tried. Those with
+    // no check come first, and as a rule the first of them will do.
     [false, true].into_iter().any(|captures| {
-        let mut before = Vec::new();
+        let mut arose = false;
+        let mut checked: [Vec<Scene>; 2] = [const { Vec::new() }; 2];
         take_back(scene, captures, &mut |earlier| {
-            if sound(&earlier) {
-                before.push(earlier);
+            if arose {
+                return;
+            }
+            match checks_if_sound(&earlier) {
+                Some(0) => {
+                    arose = structure(&earlier, known).is_none()
+                        && arises(&earlier, depth - 1, nodes, known);
+                }
+                Some(checks) => checked[checks - 1].push(earlier),
+                None => {}
             }
         });
-        before.sort_by_cached_key(|earlier| basics::checkers(&earlier.board, earlier.turn).count());
-        before
-            .iter()
-            .any(|earlier| structure(earlier).is_none() && arises(earlier, depth - 1, nodes))
+        arose
+            || checked.iter().flatten().any(|earlier| {
+                structure(earlier, known).is_none() && arises(earlier, depth - 1, nodes, known)
+            })
     })
 }
 
@@ -75,15 +85,18 @@ fn is_start(scene: &Scene) -> bool {
     scene.turn == Color::White && scene.ep.is_none() && scene.board == shakmaty::Board::new()
 }
 
-/// Whether the plain tests let an earlier position stand.
-fn sound(scene: &Scene) -> bool {
+/// How many men give check in an earlier position; `None` when the plain tests do not let it stand.
+fn checks_if_sound(scene: &Scene) -> Option<usize> {
     let next = !scene.turn;
-    !scene
-        .board
+    let board = &scene.board;
+    let taken = board
         .king_of(next)
-        .is_some_and(|king| attacked(&scene.board, king, scene.turn, scene.board.occupied()))
-        && basics::budget_holds(&scene.board, next)
-        && basics::checkers(&scene.board, scene.turn).count() <= 2
+        .is_some_and(|king| attacked(board, king, scene.turn, board.occupied()));
+    if taken || !basics::budget_holds(board, next) {
+        return None;
+    }
+    let checks = basics::checkers(board, scene.turn).count();
+    (checks <= 2).then_some(checks)
 }
 
 /// Every position from which one move of the side not to move leads here: the captures, or the rest.

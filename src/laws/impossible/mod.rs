@@ -169,18 +169,19 @@ pub fn impossible(stand: &Stand) -> Vec<Proof> {
         .king_of(turn)
         .is_some_and(|king| board.attacks_to(king, !turn, board.occupied()).any());
     // A check is named as what is wrong with it, wherever its men came from.
+    let known = &mut origins::Known::default();
     let found = if checked {
-        last_move::proof(&scene).or_else(|| structure(&scene))
+        last_move::proof(&scene, known).or_else(|| structure(&scene, known))
     } else {
-        structure(&scene).or_else(|| last_move::proof(&scene))
+        structure(&scene, known).or_else(|| last_move::proof(&scene, known))
     };
     found.into_iter().collect()
 }
 
 /// P10 to P12: pawns, captures and cages.
-fn structure(scene: &Scene) -> Option<Proof> {
+fn structure(scene: &Scene, known: &mut origins::Known) -> Option<Proof> {
     let origins = if scene.standard {
-        match origins::trace(scene) {
+        match origins::trace(scene, known) {
             Ok(origins) => origins,
             Err(proof) => return Some(proof),
         }

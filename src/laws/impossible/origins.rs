@@ -1,6 +1,6 @@
 //! P12: where each man can have come from, past men that provably never moved.
 
-use shakmaty::{Bitboard, Board, Color, File, Piece, Rank, Role, Square, attacks};
+use shakmaty::{Bitboard, Color, File, Piece, Rank, Role, Square, attacks};
 
 use super::{Proof, Reason, Scene};
 use crate::words::Side;
@@ -37,6 +37,7 @@ impl Origins {
 }
 
 /// One man of the first array.
+#[derive(Debug, Clone, Copy)]
 struct Original {
     man: Piece,
     home: Square,
@@ -44,10 +45,84 @@ struct Original {
     region: Bitboard,
 }
 
+/// All that the regions hang on: pawns at home, rights, and the first array's men that stand at home.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Homes {
+    pawns: Bitboard,
+    rights: Bitboard,
+    men: Bitboard,
+}
+
+impl Homes {
+    fn of(scene: &Scene) -> Homes {
+        let board = &scene.board;
+        let mut homes = Homes {
+            pawns: Bitboard::EMPTY,
+            rights: scene.rights & Bitboard::BACKRANKS,
+            men: Bitboard::EMPTY,
+        };
+        for side in Color::ALL {
+            homes.pawns |= board.by_piece(Role::Pawn.of(side)) & scene.home_rank(side);
+            let rank = Bitboard::from_rank(side.backrank()) & board.by_color(side);
+            for role in [
+                Role::Rook,
+                Role::Knight,
+                Role::Bishop,
+                Role::Queen,
+                Role::King,
+            ] {
+                homes.men |= rank & board.by_role(role) & files_of(role);
+            }
+        }
+        homes
+    }
+}
+
+/// Where the first array has these men.
+fn files_of(role: Role) -> Bitboard {
+    let files = File::ALL.into_iter().zip(BACK_RANK);
+    files
+        .filter(|&(_, one)| one == role)
+        .fold(Bitboard::EMPTY, |all, (file, _)| {
+            all | Bitboard::from_file(file)
+        })
+}
+
+/// The first array's men with their regions, and the men that never moved.
+#[derive(Debug, Clone, Copy)]
+struct Regions {
+    men: [Original; 16],
+    steady: Bitboard,
+}
+
+/// Regions found in one proof: the positions before a position have nearly always the same.
+#[derive(Debug, Default)]
+pub(super) struct Known(Vec<(Homes, Regions)>);
+
+/// Homes remembered at most.
+const MOST_KNOWN: usize = 24;
+
+impl Known {
+    fn regions(&mut self, scene: &Scene) -> Regions {
+        let homes = Homes::of(scene);
+        if let Some((_, regions)) = self.0.iter().find(|(known, _)| *known == homes) {
+            return *regions;
+        }
+        let regions = originals(&homes);
+        if self.0.len() < MOST_KNOWN {
+            self.0.push((homes, regions));
+        }
+        regions
+    }
+}
+
 /// Finds the origins, or a man that has none.
-pub(super) fn trace(scene: &Scene) -> Result<Origins, Proof> {
+pub(super) fn trace(scene: &Scene, known: &mut Known) -> Result<Origins, Proof> {
     let board = &scene.board;
-    let (originals, steady) = originals(scene);
+    let Regions {
+        men: originals,
+        steady,
+    } = known.regions(scene);
     let mut origins = Origins::default();
     for side in Color::ALL {
         let mut strangers = Bitboard::EMPTY;
@@ -56,11 +131,9 @@ pub(super) fn trace(scene: &Scene) -> Result<Origins, Proof> {
             if role == Role::Pawn {
                 continue;
             }
-            let own: Vec<&Original> = originals.iter().filter(|one| one.man == man).collect();
+            let own = || originals.iter().filter(|one| one.man == man);
             let standing = board.by_piece(man);
-            let rooted: Bitboard = own
-                .iter()
-                .fold(Bitboard::EMPTY, |all, one| all | one.region);
+            let rooted: Bitboard = own().fold(Bitboard::EMPTY, |all, one| all | one.region);
             let rootless = standing & !rooted;
             strangers |= rootless;
             if role == Role::King && rootless.any() {
@@ -71,9 +144,8 @@ pub(super) fn trace(scene: &Scene) -> Result<Origins, Proof> {
                     return Err(Proof::new(Reason::CagedMan, square.into()));
                 }
             }
-            origins.promoted[side as usize] += standing.count() - matched(&own, standing);
-            origins.died_at_home[side as usize] += own
-                .iter()
+            origins.promoted[side as usize] += standing.count() - matched(own(), standing);
+            origins.died_at_home[side as usize] += own()
                 .filter(|one| (one.region & standing).is_empty())
                 .filter(|one| (one.region & !Bitboard::from_rank(side.backrank())).is_empty())
                 .count();
@@ -86,21 +158,19 @@ pub(super) fn trace(scene: &Scene) -> Result<Origins, Proof> {
     Ok(origins)
 }
 
-/// The first array's men with their regions, and the men that never moved.
-fn originals(scene: &Scene) -> (Vec<Original>, Bitboard) {
-    let board = &scene.board;
-    let mut originals = Vec::with_capacity(16);
-    let mut steady = Bitboard::EMPTY;
-    for side in Color::ALL {
-        steady |= board.by_piece(Role::Pawn.of(side)) & scene.home_rank(side);
-        for (file, role) in File::ALL.into_iter().zip(BACK_RANK) {
-            originals.push(Original {
-                man: role.of(side),
-                home: Square::from_coords(file, side.backrank()),
-                region: Bitboard::FULL,
-            });
+fn originals(homes: &Homes) -> Regions {
+    let mut originals = [Original {
+        man: Role::Pawn.of(Color::White),
+        home: Square::A1,
+        region: Bitboard::FULL,
+    }; 16];
+    let mut steady = homes.pawns;
+    for (at, side) in [(0, Color::White), (8, Color::Black)] {
+        for (index, (file, role)) in File::ALL.into_iter().zip(BACK_RANK).enumerate() {
+            originals[at + index].man = role.of(side);
+            originals[at + index].home = Square::from_coords(file, side.backrank());
         }
-        let rooks = scene.rights & Bitboard::from_rank(side.backrank());
+        let rooks = homes.rights & Bitboard::from_rank(side.backrank());
         if rooks.any() {
             steady |= rooks;
             steady.add(Square::from_coords(File::E, side.backrank()));
@@ -114,24 +184,31 @@ fn originals(scene: &Scene) -> (Vec<Original>, Bitboard) {
                 one.region = home;
                 continue;
             }
-            one.region = flood(one.man, one.home, steady, guarded(board, one.man, steady));
+            one.region = flood(one.man, one.home, steady, guarded(homes, one.man));
             // Nothing else can have come into a cage, so the man that stands in it never moved.
-            if one.region == home && board.piece_at(one.home) == Some(one.man) {
+            if one.region == home && homes.men.contains(one.home) {
                 steady |= home;
             }
         }
         if steady == before {
-            return (originals, steady);
+            return Regions {
+                men: originals,
+                steady,
+            };
         }
     }
 }
 
 /// Squares a king can never have stood on: pawns at home have always guarded them.
-fn guarded(board: &Board, man: Piece, steady: Bitboard) -> Bitboard {
+fn guarded(homes: &Homes, man: Piece) -> Bitboard {
     if man.role != Role::King {
         return Bitboard::EMPTY;
     }
-    let pawns = steady & board.by_piece(Role::Pawn.of(!man.color));
+    let rank = match man.color {
+        Color::White => Rank::Seventh,
+        Color::Black => Rank::Second,
+    };
+    let pawns = homes.pawns & Bitboard::from_rank(rank);
     pawns.into_iter().fold(Bitboard::EMPTY, |all, pawn| {
         all | attacks::pawn_attacks(!man.color, pawn)
     })
@@ -172,15 +249,14 @@ fn can_have_promoted(man: Piece, square: Square, steady: Bitboard) -> bool {
 }
 
 /// How many of the men can be originals at most, each original being one man only.
-fn matched(own: &[&Original], standing: Bitboard) -> usize {
-    let reach = |one: &Original| standing & one.region;
-    match own {
-        [one] => usize::from(reach(one).any()),
-        [one, two] => {
-            let (a, b) = (reach(one), reach(two));
+fn matched<'a>(mut own: impl Iterator<Item = &'a Original>, standing: Bitboard) -> usize {
+    let mut reach = || own.next().map(|one| standing & one.region);
+    match (reach(), reach()) {
+        (Some(one), None) => usize::from(one.any()),
+        (Some(a), Some(b)) => {
             usize::from(a.any()) + usize::from(b.any())
                 - usize::from(a == b && a.single_square().is_some())
         }
-        _ => 0,
+        (None, _) => 0,
     }
 }

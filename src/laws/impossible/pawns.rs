@@ -1,6 +1,6 @@
 //! P10 and P11: how many captures the pawns must have made.
 
-use shakmaty::{Bitboard, Color, Square};
+use shakmaty::{Bitboard, Color, File, Square};
 
 use super::{Proof, Reason, Scene, origins::Origins};
 use crate::{laws::geometry::rank_of, words::Side};
@@ -9,39 +9,63 @@ use crate::{laws::geometry::rank_of, words::Side};
 /// stand, or `None` when no captures can: a pawn changes one file with each, and only going forward.
 pub(super) fn captures(side: Side, pawns: Bitboard, homes: Bitboard) -> Option<usize> {
     const NEVER: u8 = u8::MAX;
-    let homes: Vec<Square> = homes.into_iter().take(8).collect();
-    if pawns.count() > homes.len() {
+    if pawns.count() > homes.count().min(8) {
         return None;
     }
-    // The cost by the set of homes that the pawns seen so far came from.
-    let mut costs = [NEVER; 256];
-    costs[0] = 0;
-    let mut used = 0;
-    for (count, pawn) in pawns.into_iter().enumerate() {
-        let steps = homes
-            .iter()
-            .map(|&home| {
-                let files = pawn.file().distance(home.file()) as u8;
-                let ahead = rank_of(side, pawn).checked_sub(rank_of(side, home))?;
-                (u32::from(files) <= ahead).then_some(files)
-            })
-            .collect::<Vec<_>>();
-        for set in 0..1_usize << homes.len() {
-            if costs[set] == NEVER || set.count_ones() as usize != count {
-                continue;
-            }
-            for (home, files) in steps.iter().enumerate() {
-                if let Some(files) = files.filter(|_| set >> home & 1 == 0) {
-                    let next = set | 1 << home;
-                    costs[next] = costs[next].min(costs[set] + files);
-                }
+    if on_own_files(side, pawns, homes) {
+        return Some(0);
+    }
+    let mut start = [Square::A1; 8];
+    let mut known = 0;
+    for home in homes.into_iter().take(8) {
+        start[known] = home;
+        known += 1;
+    }
+    // What a pawn pays from each home; a row for each pawn.
+    let mut steps = [[NEVER; 8]; 8];
+    for (row, pawn) in steps.iter_mut().zip(pawns) {
+        for (step, &home) in row.iter_mut().zip(&start[..known]) {
+            let files = pawn.file().distance(home.file());
+            let ahead = rank_of(side, pawn).checked_sub(rank_of(side, home));
+            if ahead.is_some_and(|ahead| files <= ahead) {
+                *step = files as u8;
             }
         }
-        used = count + 1;
     }
-    let sets = (0..1_usize << homes.len()).filter(|set| set.count_ones() as usize == used);
-    let least = sets.map(|set| costs[set]).min().unwrap_or(NEVER);
+    // The cost by the set of homes that the pawns seen so far came from: as many as it has homes.
+    let count = pawns.count();
+    let mut costs = [NEVER; 256];
+    costs[0] = 0;
+    let mut least = NEVER;
+    for set in 0..1_usize << known {
+        let placed = set.count_ones() as usize;
+        if costs[set] == NEVER || placed > count {
+            continue;
+        }
+        if placed == count {
+            least = least.min(costs[set]);
+            continue;
+        }
+        for (home, &files) in steps[placed][..known].iter().enumerate() {
+            if files != NEVER && set >> home & 1 == 0 {
+                let next = set | 1 << home;
+                costs[next] = costs[next].min(costs[set] + files);
+            }
+        }
+    }
     (least != NEVER).then_some(usize::from(least))
+}
+
+/// Whether no pawn shares its file with another and each has a home behind it there: none needs a capture.
+fn on_own_files(side: Side, pawns: Bitboard, homes: Bitboard) -> bool {
+    File::ALL.into_iter().map(Bitboard::from_file).all(|file| {
+        let mut here = (pawns & file).into_iter();
+        let Some(pawn) = here.next() else {
+            return true;
+        };
+        let behind = |home: Square| rank_of(side, home) <= rank_of(side, pawn);
+        here.next().is_none() && (homes & file).into_iter().any(behind)
+    })
 }
 
 /// P11: at the start a white and a black pawn face each other on each file. Only a capture parts a
@@ -49,7 +73,7 @@ pub(super) fn captures(side: Side, pawns: Bitboard, homes: Bitboard) -> Option<u
 pub(super) fn passage(scene: &Scene, origins: &Origins) -> Option<Proof> {
     let board = &scene.board;
     let mut facing = 0;
-    for file in shakmaty::File::ALL {
+    for file in File::ALL {
         let mut waiting = 0;
         for pawn in board.pawns() & Bitboard::from_file(file) {
             if board.color_at(pawn) == Some(Color::White) {

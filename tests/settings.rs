@@ -75,7 +75,7 @@ fn the_example_holds_every_key_and_no_other() {
     let text = everything();
     let settings = load(&text);
     assert_eq!(settings.boards.len(), 3);
-    assert_eq!(settings.relays.len(), 4);
+    assert_eq!(settings.relays.len(), 6);
     assert_eq!(settings.ntfy.len(), 1);
     let whole: toml::Table = text.parse().expect("it is TOML");
     for table in TABLES {
@@ -200,8 +200,11 @@ fn boards_and_relays_are_weighed_against_each_other() {
          [[board]]\nnumber = 0\nport = \"/dev/a\"\n\
          [[board]]\nserial = \"4\"\nclock = \"left\"\n\
          [[relay]]\nkind = \"lichess\"\nurl = \"lichess.org\"\n\
-         [[relay]]\ndelay_seconds = 1\n",
+         [[relay]]\ndelay_seconds = 1\n\
+         [[relay]]\nkind = \"sftp\"\nurl = \"ftp://ana@host/\"\nhost_key = \"here\"\n\
+         [[relay]]\nkind = \"ftp\"\nurl = \"ftp://ana:secret@host/\"\n",
     );
+    assert!(!format!("{faults:?}").contains("secret"), "{faults:?}");
     let starts = [
         "a.toml:1: board.port: is missing",
         "a.toml:4: board.number: `1` is taken by the board in line 2",
@@ -213,6 +216,11 @@ fn boards_and_relays_are_weighed_against_each_other() {
         "a.toml:13: relay.token_file: is missing",
         "a.toml:15: relay.url: ",
         "a.toml:16: relay.kind: is missing",
+        "a.toml:18: relay.key_file: is missing",
+        "a.toml:20: relay.url: `ftp://ana@host/` does not fit kind = \"sftp\"",
+        "a.toml:21: relay.host_key: `here` is no host key",
+        "a.toml:22: relay.password_file: is missing",
+        "a.toml:24: relay.url: `ftp://...` is no such address",
     ];
     assert_eq!(faults.len(), starts.len(), "{faults:#?}");
     for (fault, start) in faults.iter().zip(starts) {

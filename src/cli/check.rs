@@ -4,7 +4,7 @@ use std::{fs::File, path::PathBuf};
 
 use super::{Failure, print, sources};
 use crate::{
-    hall::{Pairings, Settings, token_file},
+    hall::{Pairings, Settings, settings::Relay, token_file},
     words::BoardNo,
 };
 
@@ -108,10 +108,8 @@ fn unreadable(settings: &Settings) -> Vec<String> {
         ("mqtt.client_key", &mqtt.client_key),
     ];
     let named = named.map(|(key, file)| (key, file.clone()));
-    let tokens = settings.relays.iter().map(|relay| {
-        let file = relay.token_file.as_deref().map(token_file);
-        ("relay.token_file", file)
-    });
+    let secrets = settings.relays.iter().flat_map(Relay::secrets);
+    let tokens = secrets.map(|(key, file)| (key, Some(token_file(file))));
     let files = named.into_iter().chain(tokens);
     let failed = files.filter_map(|(key, file)| {
         let file = file?;

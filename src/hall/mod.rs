@@ -28,7 +28,7 @@ pub use pairings::{Pairing, Pairings, PairingsError};
 pub use plan::{Plan, Plans};
 pub use ports::{Port, Ports, PortsError};
 pub use pulse::{Beat, Pulse, Standing};
-pub use relays::{RelayDesk, RelayError, address as relay_address, target, token_file};
+pub use relays::{RelayDesk, RelayError, address as relay_address, depot, target, token_file};
 pub use seek::{Held, Seeker};
 pub use serve::{Hall, Login, ServeError, broker_tls, login, serve_page};
 pub use settings::{Settings, SettingsError, Sources};

@@ -19,7 +19,7 @@ use crate::{
     monitor::{Monitor, Output},
     relay::{
         self, Event, Feed, Moment, News, Profile, Reader, Seat, Sheet, Sight, Time, World,
-        book::Ending, lichess,
+        book::Ending, far, lichess, sftp,
     },
     words::{At, BoardNo, GameId},
 };
@@ -48,6 +48,20 @@ pub enum RelayError {
         /// What the system said.
         source: io::Error,
     },
+    /// A password or key does not read.
+    #[error("relay: {path}: {why}")]
+    Secret {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong.
+        why: String,
+    },
+    /// Not where files can be sent to.
+    #[error("relay.url: {0}")]
+    Place(#[from] far::PlaceError),
+    /// Nothing says which machine is the right one.
+    #[error("relay.host_key: is missing")]
+    HostKey,
     /// No TLS.
     #[error("relay.url: {0}")]
     Client(#[from] reqwest::Error),
@@ -76,12 +90,52 @@ pub fn target(relay: &Relay) -> Result<lichess::Target, RelayError> {
     Ok(lichess::Target::new(url, token, lichess::Pace::default())?)
 }
 
+/// The far folder of a relay of that kind.
+///
+/// # Errors
+/// When its password or key cannot be read.
+pub fn depot(relay: &Relay) -> Result<far::Depot, RelayError> {
+    let secret = |file: &Path| {
+        let path = token_file(file);
+        match std::fs::read_to_string(&path) {
+            Ok(text) => Ok((path, text)),
+            Err(why) => Err(RelayError::Secret {
+                path,
+                why: why.to_string(),
+            }),
+        }
+    };
+    let password = || {
+        let file = relay.password_file.as_deref().unwrap_or(Path::new(""));
+        let (_, text) = secret(file)?;
+        Ok::<_, RelayError>(text.lines().next().unwrap_or_default().to_owned())
+    };
+    let login = match relay.kind {
+        RelayKind::Sftp => {
+            let proof = match &relay.key_file {
+                Some(file) => {
+                    let (path, text) = secret(file)?;
+                    sftp::Proof::key(&text).map_err(|why| RelayError::Secret {
+                        path,
+                        why: why.to_string(),
+                    })?
+                }
+                None => sftp::Proof::Password(password()?),
+            };
+            far::Login::Sftp(relay.host_key.ok_or(RelayError::HostKey)?, proof)
+        }
+        _ => far::Login::Ftp(password()?),
+    };
+    let place = relay.url.as_deref().unwrap_or_default().parse()?;
+    Ok(far::Depot { place, login })
+}
+
 /// Where a relay of that kind listens.
 pub fn address(relay: &Relay) -> Option<SocketAddr> {
     let usual = match relay.kind {
         RelayKind::Http => HTTP,
         RelayKind::Livechess => LIVECHESS,
-        RelayKind::Folder | RelayKind::Lichess => return None,
+        RelayKind::Folder | RelayKind::Lichess | RelayKind::Ftp | RelayKind::Sftp => return None,
     };
     Some(relay.listen.unwrap_or(usual))
 }
@@ -194,6 +248,7 @@ impl Running {
 /// What an output needs that can fail.
 enum Ready {
     Folder,
+    Depot(far::Depot),
     Listener(TcpListener),
     Target(Box<lichess::Target>),
 }
@@ -203,6 +258,7 @@ impl Ready {
         let Some(address) = address(relay) else {
             return Ok(match relay.kind {
                 RelayKind::Lichess => Ready::Target(Box::new(target(relay)?)),
+                RelayKind::Ftp | RelayKind::Sftp => Ready::Depot(depot(relay)?),
                 _ => Ready::Folder,
             });
         };
@@ -327,6 +383,7 @@ impl Relays {
                 let dir = relay.dir.clone().unwrap_or_default();
                 tokio::spawn(relay::folder::run(dir, reader, ended))
             }
+            Ready::Depot(depot) => tokio::spawn(far::run(depot, reader, ended)),
             Ready::Listener(listener) if relay.kind == RelayKind::Http => {
                 tokio::spawn(relay::http::run(listener, reader, ended))
             }

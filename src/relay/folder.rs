@@ -64,34 +64,55 @@ pub async fn run<T: Time>(dir: PathBuf, mut reader: Reader<T>, stop: Cancellatio
     }
 }
 
+/// What has to be done so that a folder holds these files.
+#[derive(Debug, Default)]
+pub(super) struct Changes {
+    /// To be written.
+    pub(super) new: Files,
+    /// Ours, and no more.
+    pub(super) gone: Vec<String>,
+}
+
+impl Changes {
+    /// From what stands there to what should.
+    pub(super) fn between(there: &Files, files: &Files) -> Changes {
+        let folder = |path: &str| path.rsplit_once('/').map(|(folder, _)| folder.to_owned());
+        let gone = |path: &&String| {
+            let here = folder(path);
+            // Files of a round that is over stay.
+            !files.contains_key(*path) && files.keys().any(|other| folder(other) == here)
+        };
+        let new = files
+            .iter()
+            .filter(|(path, text)| there.get(*path) != Some(*text));
+        Changes {
+            new: new
+                .map(|(path, text)| (path.clone(), text.clone()))
+                .collect(),
+            gone: there.keys().filter(gone).cloned().collect(),
+        }
+    }
+
+    /// Nothing has to be done.
+    pub(super) fn is_empty(&self) -> bool {
+        self.new.is_empty() && self.gone.is_empty()
+    }
+}
+
 /// Writes the files that differ from what stands there, so that a file's time is when its content
 /// was last due; removes those of ours that are no more.
 async fn write(dir: &Path, files: &Files, written: &mut Files) -> io::Result<()> {
-    let gone = |path: &&String| {
-        let folder = |path: &str| path.rsplit_once('/').map(|(folder, _)| folder.to_owned());
-        let here = folder(path);
-        // Files of a round that is over stay.
-        !files.contains_key(*path) && files.keys().any(|other| folder(other) == here)
-    };
-    let gone: Vec<PathBuf> = written
-        .keys()
-        .filter(gone)
-        .map(|path| dir.join(path))
-        .collect();
-    let new = files
-        .iter()
-        .filter(|(path, text)| written.get(*path) != Some(*text));
-    let new: Vec<_> = new
-        .map(|(path, text)| (dir.join(path), text.clone()))
-        .collect();
+    let Changes { new, gone } = Changes::between(written, files);
+    let dir = dir.to_owned();
     tokio::task::spawn_blocking(move || {
         for (path, text) in new {
+            let path = dir.join(path);
             if fs::read(&path).ok().as_deref() != Some(text.as_bytes()) {
                 replace(&path, text.as_bytes())?;
             }
         }
         for path in gone {
-            match fs::remove_file(path) {
+            match fs::remove_file(dir.join(path)) {
                 Err(why) if why.kind() != io::ErrorKind::NotFound => return Err(why),
                 _ => {}
             }

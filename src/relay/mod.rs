@@ -1,4 +1,4 @@
-//! The games go out: to folders, readers over HTTP, LiveChess clients and Lichess.
+//! The games go out: to folders here and far away, readers over HTTP, LiveChess clients and Lichess.
 //!
 //! One ordered record per board feeds every output; each output has its own [`Profile`] that says
 //! what it may show at a moment. Everything up to the text of the files is pure.
@@ -6,9 +6,11 @@
 pub mod book;
 pub mod cloud;
 pub mod eboard;
+pub mod far;
 pub mod feed;
 pub mod files;
 pub mod folder;
+mod ftp;
 pub mod http;
 pub mod lichess;
 pub mod line;
@@ -17,6 +19,7 @@ pub mod pgn;
 pub mod profile;
 pub mod push;
 pub mod round;
+pub mod sftp;
 mod store;
 pub mod world;
 

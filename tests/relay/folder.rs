@@ -52,7 +52,7 @@ impl Running {
     }
 }
 
-fn first(whole: &Sheet, plies: usize) -> News {
+pub fn first(whole: &Sheet, plies: usize) -> News {
     let mut sheet = whole.clone();
     sheet.plies.truncate(plies);
     sheet.plies.iter_mut().for_each(|ply| ply.at = Wall.now());
@@ -67,7 +67,7 @@ fn moves(dir: &Path) -> usize {
     pgn(dir).matches("%clk").count()
 }
 
-async fn until(what: &str, mut done: impl FnMut() -> bool) {
+pub async fn until(what: &str, mut done: impl FnMut() -> bool) {
     for _ in 0..500 {
         if done() {
             return;
@@ -77,7 +77,7 @@ async fn until(what: &str, mut done: impl FnMut() -> bool) {
     panic!("not in five seconds: {what}");
 }
 
-fn whole() -> Sheet {
+pub fn whole() -> Sheet {
     let plan = Plan {
         score: None,
         ..Plan::default()

@@ -1,6 +1,7 @@
 //! What goes out of the house: legal for every reader, and never before its time.
 #![allow(clippy::disallowed_methods, reason = "a test waits for real")]
 
+mod far;
 mod folder;
 mod http;
 mod leaks;
@@ -8,4 +9,5 @@ mod lichess;
 mod livechess;
 mod played;
 mod readers;
+mod servers;
 mod times;

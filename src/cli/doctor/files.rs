@@ -45,8 +45,8 @@ pub(super) fn examine(settings: &Settings, clock: Clock, report: &mut Report) {
         }
     }
     for relay in &settings.relays {
-        if let Some(path) = &relay.token_file {
-            read_secret("relay.token_file", &token_file(path), report);
+        for (key, path) in relay.secrets() {
+            read_secret(key, &token_file(path), report);
         }
     }
     for one in &settings.ntfy {

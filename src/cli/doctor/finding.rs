@@ -80,6 +80,8 @@ pub(super) enum Finding {
     TokenUnknown { url: String },
     TokenScope { url: String },
     RelayAway { url: String, why: String },
+    FarGood { url: String },
+    FarFault { url: String, why: String },
     FolderGood { dir: String },
     FolderFault { dir: String, why: String },
     DiskGood { dir: String, free_mib: u64 },
@@ -108,6 +110,7 @@ impl Finding {
             | F::ListenOurs { .. }
             | F::CertificateGood { .. }
             | F::TokenGood { .. }
+            | F::FarGood { .. }
             | F::FolderGood { .. }
             | F::DiskGood { .. }
             | F::ClockGood => Verdict::Ok,
@@ -271,6 +274,11 @@ impl Finding {
             F::RelayAway { url, why } => (
                 format!("{url} cannot be reached: {why}"),
                 "check the way to the internet: name server, firewall, the venue's login page",
+            ),
+            F::FarGood { url } => (format!("{url} lets us in"), ""),
+            F::FarFault { url, why } => (
+                format!("{url} does not let us in: {why}"),
+                "check the network, the address, user, password or key, and relay.host_key",
             ),
             F::FolderGood { dir } => (format!("{dir} can be written"), ""),
             F::FolderFault { dir, why } => (
@@ -439,6 +447,11 @@ impl Finding {
             F::RelayAway { url, why } => (
                 format!("no se llega a {url}: {why}"),
                 "revise la salida a internet: servidor de nombres, cortafuegos, portal de la sala",
+            ),
+            F::FarGood { url } => (format!("{url} nos deja entrar"), ""),
+            F::FarFault { url, why } => (
+                format!("{url} no nos deja entrar: {why}"),
+                "revise la red, la dirección, usuario, contraseña o llave, y relay.host_key",
             ),
             F::FolderGood { dir } => (format!("en {dir} se puede escribir"), ""),
             F::FolderFault { dir, why } => (

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 use super::{Finding, Report, files, holder};
 use crate::{
     hall::{
-        Clock, Settings, broker_tls, login, relay_address,
+        Clock, Settings, broker_tls, depot, login, relay_address,
         settings::{BrokerAddress, Relay, RelayKind},
         target,
     },
@@ -132,6 +132,23 @@ async fn relay(relay: &Relay, report: &mut Report) {
             Ok(Token::Lacks) => Finding::TokenScope { url },
             Ok(Token::Unknown) => Finding::TokenUnknown { url },
             Err(why) => Finding::RelayAway { url, why },
+        };
+        return report.add("relay", finding);
+    }
+    if matches!(relay.kind, RelayKind::Ftp | RelayKind::Sftp) {
+        let url = relay.url.clone().unwrap_or_default();
+        // A password or key that does not read has been told.
+        let Ok(depot) = depot(relay) else { return };
+        let finding = match timeout(PATIENCE, depot.probe()).await {
+            Ok(Ok(())) => Finding::FarGood { url },
+            Ok(Err(why)) => Finding::FarFault {
+                url,
+                why: why.to_string(),
+            },
+            Err(_) => Finding::FarFault {
+                url,
+                why: "no answer".to_owned(),
+            },
         };
         return report.add("relay", finding);
     }

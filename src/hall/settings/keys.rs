@@ -9,7 +9,7 @@ use crate::{
     laws::{Edition, Lang, Regime},
     link::{Address, Level},
     publish::Topics,
-    relay::Boards,
+    relay::{Boards, far::Place, sftp::HostKey},
     web::is_user_name,
 };
 
@@ -162,10 +162,13 @@ pub const TABLES: &[Table] = &[
             key("delay_boards", word::<Boards>),
             key("clocks", truth),
             key("segments", truth),
-            key("url", url),
+            key("url", relay_url),
             key("listen", listen),
             path("dir"),
             path("token_file"),
+            path("password_file"),
+            path("key_file"),
+            key("host_key", word::<HostKey>),
         ],
     ),
 ];
@@ -253,6 +256,14 @@ fn topic_url(text: &str) -> Result<(), String> {
         _ => Err(format!(
             "`{text}` is no ntfy topic: write server and name, such as https://ntfy.example.org/ana-7h3kq9"
         )),
+    }
+}
+
+/// Where a relay sends to.
+fn relay_url(text: &str) -> Result<(), String> {
+    match text.starts_with("ftp://") || text.starts_with("sftp://") {
+        true => word::<Place>(text),
+        false => url(text),
     }
 }
 

@@ -7,7 +7,10 @@ mod load;
 mod survey;
 mod words;
 
-use std::{net::SocketAddr, path::PathBuf};
+use std::{
+    net::SocketAddr,
+    path::{Path, PathBuf},
+};
 
 use serde::Deserialize;
 
@@ -333,7 +336,7 @@ pub struct Relay {
     /// Whether what was played after an irregular ply goes out, as games of their own.
     #[serde(default = "yes")]
     pub segments: bool,
-    /// Where to send to (`lichess`).
+    /// Where to send to (`lichess`, `ftp`, `sftp`).
     #[serde(default)]
     pub url: Option<String>,
     /// Where readers are served (`http`, `livechess`).
@@ -345,6 +348,29 @@ pub struct Relay {
     /// File whose first line is the token (`lichess`).
     #[serde(default)]
     pub token_file: Option<PathBuf>,
+    /// File whose first line is the password (`ftp`, `sftp`).
+    #[serde(default)]
+    pub password_file: Option<PathBuf>,
+    /// File with the private key (`sftp`).
+    #[serde(default)]
+    pub key_file: Option<PathBuf>,
+    /// The key that the far machine must show (`sftp`).
+    #[serde(default, deserialize_with = "words::optional")]
+    pub host_key: Option<crate::relay::sftp::HostKey>,
+}
+
+impl Relay {
+    /// The files with what is secret, and their keys in the configuration.
+    pub fn secrets(&self) -> impl Iterator<Item = (&'static str, &Path)> {
+        let files = [
+            ("relay.token_file", &self.token_file),
+            ("relay.password_file", &self.password_file),
+            ("relay.key_file", &self.key_file),
+        ];
+        files
+            .into_iter()
+            .filter_map(|(key, file)| Some((key, file.as_deref()?)))
+    }
 }
 
 impl Event {

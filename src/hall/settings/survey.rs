@@ -218,13 +218,14 @@ impl Survey<'_> {
 
     fn relay(&mut self, start: usize, found: &Values<'_>) {
         let Some((_, kind)) = found.get("kind") else {
-            let what =
-                "is missing: write kind = \"folder\", \"http\", \"lichess\" or \"livechess\"";
+            let what = "is missing: write kind = \"folder\", \"ftp\", \"sftp\", \"http\", \"lichess\" or \"livechess\"";
             return self.fault(start, "relay.kind", what.to_owned());
         };
         let needed: &[&str] = match kind.as_ref() {
             "folder" => &["dir"],
             "lichess" => &["url", "token_file"],
+            "ftp" => &["url", "password_file"],
+            "sftp" => &["url", "host_key"],
             _ => &[],
         };
         for name in needed {
@@ -232,6 +233,26 @@ impl Survey<'_> {
                 let what = format!("is missing: kind = \"{kind}\" needs it");
                 self.fault(start, &format!("relay.{name}"), what);
             }
+        }
+        if kind == "sftp" && !found.contains_key("key_file") && !found.contains_key("password_file")
+        {
+            let what = "is missing: kind = \"sftp\" needs it, or password_file";
+            self.fault(start, "relay.key_file", what.to_owned());
+        }
+        let Some((at, url)) = found.get("url") else {
+            return;
+        };
+        let fit: &[&str] = match kind.as_ref() {
+            "ftp" => &["ftp"],
+            "sftp" => &["sftp"],
+            "lichess" => &["http", "https"],
+            _ => return,
+        };
+        // An address that is none has been told.
+        let scheme = url.split_once("://").map(|(scheme, _)| scheme);
+        if scheme.is_some_and(|scheme| !fit.contains(&scheme)) {
+            let what = format!("`{url}` does not fit kind = \"{kind}\"");
+            self.fault(*at, "relay.url", what);
         }
     }
 }

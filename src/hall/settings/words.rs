@@ -59,6 +59,10 @@ pub enum RelayKind {
     Lichess,
     /// The LiveChess local interface.
     Livechess,
+    /// The files of a folder, on an FTP server.
+    Ftp,
+    /// The files of a folder, on an SFTP server.
+    Sftp,
 }
 
 impl FromStr for RelayKind {
@@ -70,7 +74,13 @@ impl FromStr for RelayKind {
             "http" => Ok(RelayKind::Http),
             "lichess" => Ok(RelayKind::Lichess),
             "livechess" => Ok(RelayKind::Livechess),
-            _ => Err(unknown(text, "relay", "folder, http, lichess or livechess")),
+            "ftp" => Ok(RelayKind::Ftp),
+            "sftp" => Ok(RelayKind::Sftp),
+            _ => Err(unknown(
+                text,
+                "relay",
+                "folder, ftp, sftp, http, lichess or livechess",
+            )),
         }
     }
 }

@@ -1,7 +1,7 @@
-//! What is written is read again: by pgn-reader with every move played, by python-chess and by
-//! pgn-extract.
+//! What is written is read again: by pgn-reader with every move played, by python-chess, by
+//! pgn-extract and by chessops.
 
-use std::{env, fs, ops::ControlFlow, path::Path, process::Command};
+use std::{env, fs, ops::ControlFlow, os::unix::fs::symlink, path::Path, process::Command};
 
 use atalaya::relay::{Moment, Profile, World, files::Printer, line};
 use fastrand::Rng;
@@ -303,5 +303,53 @@ fn python_chess_and_pgn_extract_read_it() {
         assert!(good, "{said}");
         let matched = format!("{} games matched out of {}.", ours.games, ours.games);
         assert!(said.contains(&matched), "{said}");
+    }
+}
+
+/// Lichess's own reader. It takes nearly any text, so every move is played too.
+const CHESSOPS: &str = r#"
+import { readFileSync } from "node:fs";
+import { parsePgn, startingPosition, parseComment } from "chessops/pgn";
+import { parseSan } from "chessops/san";
+let games = 0, plies = 0, clocks = 0;
+for (const game of parsePgn(readFileSync("games.pgn", "utf-8"))) {
+    games += 1;
+    const position = startingPosition(game.headers).unwrap();
+    for (const node of game.moves.mainline()) {
+        const move = parseSan(position, node.san);
+        if (!move) throw new Error(`${game.headers.get("Round")}: ${node.san}`);
+        position.play(move);
+        plies += 1;
+        const seen = (node.comments ?? []).map(parseComment);
+        if (seen.some((comment) => comment.clock !== undefined)) clocks += 1;
+    }
+}
+console.log(games, plies, clocks);
+"#;
+
+#[test]
+fn chessops_reads_it() {
+    let modules = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/npm/node_modules");
+    if !modules.join("chessops").exists() {
+        let get = "npm install --no-save --prefix target/npm chessops@0.15.1";
+        assert!(env::var_os("CI").is_none(), "{get}");
+        println!("skipped: chessops is not installed: {get}");
+        return;
+    }
+    for chess960 in [false, true] {
+        let world = everything(chess960);
+        let files = Printer::default().print(&world, &Profile::default(), LATE);
+        let whole = &files["round-5/games.pgn"];
+        let dir = tempfile::tempdir().expect("a folder");
+        fs::write(dir.path().join("games.pgn"), whole.as_bytes()).expect("it writes");
+        fs::write(dir.path().join("read.mjs"), CHESSOPS).expect("it writes");
+        symlink(&modules, dir.path().join("node_modules")).expect("it links");
+        let Some((good, said)) = run("node", &["read.mjs"], dir.path()) else {
+            return;
+        };
+        assert!(good, "{said}");
+        let ours = played(whole);
+        let counted = format!("{} {} {}", ours.games, ours.plies, ours.clocks);
+        assert_eq!(said.trim(), counted, "games, plies, clocks");
     }
 }

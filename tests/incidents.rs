@@ -8,7 +8,7 @@ use atalaya::{
     laws::{Certainty, Code, Finding, Regime},
     words::{At, Side},
 };
-use shakmaty::CastlingMode;
+use shakmaty::{CastlingMode, Chess, Position, fen::Fen, san::San};
 
 const FEN: &str = "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2";
 /// Black has the king alone: no series of moves mates White.
@@ -55,6 +55,7 @@ fn alert(id: &str, ply: u16, fen: &str) -> Alert {
             remove_increment_s: None,
             touch_move: Vec::new(),
             outcome: None,
+            mate_line: Vec::new(),
         },
         care: Care::default(),
     }
@@ -112,6 +113,17 @@ fn one_arbiter_goes_and_only_a_confirmation_counts() {
     assert_eq!(book.open_ids(), ["b1-a"]);
 }
 
+/// Whether these legal moves end with a mate by the side.
+fn mates(fen: &str, side: Side, line: &[String]) -> bool {
+    let fen: Fen = fen.parse().expect("a FEN");
+    let mut game: Chess = fen.into_position(CastlingMode::Standard).expect("legal");
+    for san in line {
+        let san: San = san.trim_end_matches(['+', '#']).parse().expect("SAN");
+        game.play_unchecked(san.to_move(&game).expect("a legal move"));
+    }
+    game.is_checkmate() && game.turn() != side
+}
+
 #[test]
 fn a_second_offence_proposes_the_end_of_the_game() {
     // The restored position decides: in R2 of laws.md only there can White mate; a wall of pawns is
@@ -137,6 +149,26 @@ fn a_second_offence_proposes_the_end_of_the_game() {
         assert_eq!(other.offences, side.fold_wb((1, 0), (0, 1)));
         assert_eq!(other.remedy.add_s, None);
         assert_eq!(other.remedy.outcome, Some(outcome), "{fen}");
+        let lost = outcome == Outcome::Lost;
+        assert_eq!(mates(fen, !side, &other.remedy.mate_line), lost, "{fen}");
+    }
+}
+
+#[test]
+fn a_flag_tells_how_the_opponent_can_mate_and_only_then() {
+    for (fen, outcome) in [(FEN, Outcome::Lost), (BARE, Outcome::Drawn)] {
+        let mut book = book(Regime::Standard);
+        let mut flag = alert("b1-a", 3, fen);
+        flag.finding = Finding {
+            code: Code::Flag,
+            side: Side::White,
+            ..flag.finding
+        };
+        book.raise(flag);
+        let remedy = &book.alerts().next().expect("it stands").remedy;
+        assert_eq!(remedy.outcome, Some(outcome), "{fen}");
+        let lost = outcome == Outcome::Lost;
+        assert_eq!(mates(fen, Side::Black, &remedy.mate_line), lost, "{fen}");
     }
 }
 

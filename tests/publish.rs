@@ -433,6 +433,7 @@ fn alert() -> Alert {
             remove_increment_s: None,
             touch_move: vec![shakmaty::Square::G1],
             outcome: None,
+            mate_line: Vec::new(),
         },
         care: Care::default(),
     }

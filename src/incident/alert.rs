@@ -87,6 +87,9 @@ pub struct Remedy {
     /// How the game ends: by a second offence that counts (7.5.5), a flag (6.9), or a position still
     /// illegal after one more move (A.5.4).
     pub outcome: Option<Outcome>,
+    /// Where the game is lost: legal moves of both sides, SAN, by which the opponent can mate. Empty when
+    /// he cannot, or nothing ends the game.
+    pub mate_line: Vec<String>,
 }
 
 /// The end of a game by a breach or a flag.

@@ -99,6 +99,18 @@ pub fn remedy(
         proposed && offences_of_side > 0,
     );
     let undone = restored.is_some() && finding.code != Code::PromotionPawnNotReplaced;
+    let ended = match finding.code {
+        Code::Flag | Code::TimeControlNotMet => Some(outcome(before, !finding.side)),
+        // A.5.4: still illegal after one more completed move.
+        Code::ClockRunsWithIllegalPosition => Some((Outcome::Drawn, Vec::new())),
+        Code::PromotionPawnNotReplaced if second => {
+            let queened = restored.as_ref().unwrap_or(before);
+            Some(outcome(queened, !finding.side))
+        }
+        _ => second.then(|| outcome(before, !finding.side)),
+    };
+    let (outcome, mate_line) =
+        ended.map_or((None, Vec::new()), |(outcome, line)| (Some(outcome), line));
     Remedy {
         add_s: first.then(|| (!finding.side, regime.penalty_s())),
         remove_increment_s: (proposed && increment_s > 0).then_some(increment_s),
@@ -107,33 +119,31 @@ pub fn remedy(
         } else {
             Vec::new()
         },
-        outcome: match finding.code {
-            Code::Flag | Code::TimeControlNotMet => Some(outcome(before, !finding.side)),
-            // A.5.4: still illegal after one more completed move.
-            Code::ClockRunsWithIllegalPosition => Some(Outcome::Drawn),
-            Code::PromotionPawnNotReplaced if second => {
-                let queened = restored.as_ref().unwrap_or(before);
-                Some(outcome(queened, !finding.side))
-            }
-            _ => second.then(|| outcome(before, !finding.side)),
-        },
+        outcome,
+        mate_line,
         restore: restored.map(|stand| stand.fen()),
     }
 }
 
 /// 6.9, 7.5.5: lost, unless the opponent cannot mate by any series of legal moves. At a second
-/// offence that is asked of the restored position: the Laws have it restored before the penalty.
-fn outcome(restored: &Stand, opponent: Side) -> Outcome {
+/// offence that is asked of the restored position: the Laws have it restored before the penalty. With
+/// the moves by which he can.
+fn outcome(restored: &Stand, opponent: Side) -> (Outcome, Vec<String>) {
     let position = Chess::from_setup(restored.setup.clone(), restored.mode)
         .or_else(PositionError::ignore_invalid_castling_rights)
         .or_else(PositionError::ignore_invalid_ep_square)
         .or_else(PositionError::ignore_too_much_material)
         .or_else(PositionError::ignore_impossible_check);
-    match position.map(|position| can_mate(&position, opponent).answer) {
-        Ok(Answer::Yes) => Outcome::Lost,
-        Ok(Answer::No) => Outcome::Drawn,
-        Ok(Answer::Unknown) | Err(_) => Outcome::Unknown,
-    }
+    let Ok(position) = position else {
+        return (Outcome::Unknown, Vec::new());
+    };
+    let can = can_mate(&position, opponent);
+    let outcome = match can.answer {
+        Answer::Yes => Outcome::Lost,
+        Answer::No => Outcome::Drawn,
+        Answer::Unknown => Outcome::Unknown,
+    };
+    (outcome, can.line)
 }
 
 /// 7.5.2: the pawn becomes a queen of its colour and the move stands.

@@ -429,6 +429,7 @@ mod tests {
                 remove_increment_s: Some(30),
                 touch_move: vec![Square::G1],
                 outcome: None,
+                mate_line: Vec::new(),
             },
             care: Care::default(),
         };

@@ -341,6 +341,7 @@ impl<'a> AlertObject<'a> {
                 add_s: AddSeconds::new(remedy.add_s),
                 remove_increment_s: remedy.remove_increment_s,
                 outcome: remedy.outcome,
+                mate_line: Some(remedy.mate_line.as_slice()).filter(|line| !line.is_empty()),
                 touch_move: names(&remedy.touch_move),
             },
             title: Bilingual {
@@ -411,6 +412,9 @@ struct Remedy<'a> {
     remove_increment_s: Option<u32>,
     /// How the game ends if this is confirmed as the second offence that counts.
     outcome: Option<Outcome>,
+    /// If the game is lost: legal moves of both sides, SAN, by which the opponent can mate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mate_line: Option<&'a [String]>,
     touch_move: Vec<String>,
 }
 

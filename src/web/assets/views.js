@@ -74,6 +74,7 @@ function advice(alert) {
   if (remedy.remove_increment_s) lines.push(t("less", time(remedy.remove_increment_s)));
   if (remedy.touch_move.length) lines.push(t("touch", remedy.touch_move.join(", ")));
   if (remedy.outcome) lines.push(t(remedy.outcome));
+  if (remedy.mate_line?.length) lines.push(t("mateLine", remedy.mate_line.join(" ")));
   return lines;
 }
 

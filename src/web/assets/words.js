@@ -45,6 +45,7 @@ const WORDS = {
   less: ["Take the increment of {0} off again.", "Quite el incremento de {0}."],
   touch: ["Touch-move binds: {0}.", "Pieza tocada: {0}."],
   lost: ["A second offence: the game is lost.", "Segunda infracción: partida perdida."],
+  mateLine: ["The opponent can mate, for example: {0}.", "El rival puede dar mate, por ejemplo: {0}."],
   drawn: ["A second offence, but the opponent cannot mate: the game is drawn.", "Segunda infracción, pero el rival no puede dar mate: tablas."],
   unknown: ["A second offence loses, unless the opponent cannot mate by any series of legal moves: judge that yourself.", "La segunda infracción pierde, salvo que el rival no pueda dar mate con ninguna serie de jugadas legales: júzguelo usted."],
   or: ["It may also be", "También puede ser"],

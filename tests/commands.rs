@@ -112,19 +112,24 @@ fn a_retained_command_is_refused_and_so_is_nonsense() {
 
 const PASSWORD: &str = "torre de marfil";
 
-/// A client of the embedded broker that hears everything.
-async fn client(port: u16, user: &str, password: &str) -> (Publisher, UnboundedReceiver<Heard>) {
+/// A client of the embedded broker that asks for what this filter catches.
+async fn client(
+    port: u16,
+    user: &str,
+    password: &str,
+    filter: &str,
+) -> (Publisher, UnboundedReceiver<Heard>) {
     let (ear, heard) = unbounded_channel();
     let (publisher, actor) = channel(ClientSettings {
         host: "127.0.0.1".to_owned(),
         port,
         tls: None,
-        client_id: format!("{user}-{}", password.len()),
+        client_id: format!("{user}-{}-{}", password.len(), filter.len()),
         login: Some((user.to_owned(), password.to_owned())),
         keep_alive: Duration::from_secs(5),
         status: None,
         hear: Some(Hear {
-            filters: vec!["atalaya/v1/test/reply/#".to_owned()],
+            filters: vec![format!("atalaya/v1/test/{filter}")],
             ear,
         }),
     });
@@ -187,9 +192,10 @@ async fn users_of_the_embedded_broker_speak_for_themselves_alone() {
     assert!(complaint.contains("web.users"), "{complaint}");
     fs::write(&config, text).expect("it writes");
     let _daemon = daemon(&config);
-    let (ana, mut to_ana) = client(port, "ana", PASSWORD).await;
-    let (luis, _to_luis) = client(port, "luis", PASSWORD).await;
-    let (eve, mut to_eve) = client(port, "ana", "guess").await;
+    let (ana, mut to_ana) = client(port, "ana", PASSWORD, "reply/#").await;
+    let (luis, mut to_luis) = client(port, "luis", PASSWORD, "#").await;
+    let (_screen, mut to_screen) = client(port, "luis", PASSWORD, "status").await;
+    let (eve, mut to_eve) = client(port, "ana", "guess", "reply/#").await;
     let command = |user: &str, transaction: &str| {
         vec![Outgoing {
             topic: format!("atalaya/v1/test/cmd/{user}/resync"),
@@ -214,6 +220,13 @@ async fn users_of_the_embedded_broker_speak_for_themselves_alone() {
         mine.contains("reply/ana") && mine.contains("\"mine\""),
         "{mine}"
     );
+    // A viewer hears what a screen shows, and a filter that also catches alerts catches nothing.
+    let status = reply(&mut to_screen, PATIENCE).await.expect("the status");
+    assert!(
+        status.contains("test/status") && status.contains("online"),
+        "{status}"
+    );
+    assert_eq!(reply(&mut to_luis, Duration::from_millis(200)).await, None);
     assert!(!*eve.connected().borrow());
     assert!(to_eve.try_recv().is_err());
 }

@@ -604,8 +604,12 @@ async fn own_broker(
     let mut users = Vec::new();
     for user in known.into_iter().flat_map(|known| known.users) {
         let verbs = VERBS.iter().filter(|verb| user.role.may(verb)).copied();
+        let verbs: Vec<_> = verbs.collect();
         users.push(User {
-            speaks: Speaks::Commands(verbs.collect()),
+            speaks: match verbs.is_empty() {
+                true => Speaks::Nothing,
+                false => Speaks::Commands(verbs),
+            },
             name: user.name,
             password: Password::Hash(user.password),
         });

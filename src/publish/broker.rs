@@ -62,7 +62,7 @@ pub struct User {
     pub name: String,
     /// The password.
     pub password: Password,
-    /// What it may publish; everybody may subscribe to everything.
+    /// What it may publish and hear.
     pub speaks: Speaks,
 }
 
@@ -75,13 +75,15 @@ pub enum Password {
     Hash(String),
 }
 
-/// What a user may publish.
+/// What a user may publish; who may publish something hears everything.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Speaks {
     /// Any topic: the daemon and the page's server.
     Everything,
     /// Commands under the user's own name, of these verbs.
     Commands(Vec<&'static str>),
+    /// Nothing: a screen for spectators, that hears of the games and of no alert.
+    Nothing,
 }
 
 /// Where the broker listens and whom it lets in.
@@ -135,9 +137,19 @@ impl Gate {
         };
         match speaks {
             Speaks::Everything => true,
+            Speaks::Nothing => false,
             Speaks::Commands(verbs) => self.topics.command(topic).is_some_and(|(name, verb)| {
                 name == user && (verbs.contains(&verb) || verb == "ack")
             }),
+        }
+    }
+}
+
+impl Gate {
+    fn may_hear(&self, user: Option<&str>, filter: &str) -> bool {
+        match user.and_then(|user| self.users.get(user)) {
+            Some(user) if user.speaks == Speaks::Nothing => self.topics.is_for_spectators(filter),
+            other => other.is_some(),
         }
     }
 }
@@ -172,9 +184,9 @@ impl AuthProvider for Gate {
         &'a self,
         _client: &str,
         user: Option<&'a str>,
-        _filter: &'a str,
+        filter: &'a str,
     ) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>> {
-        Box::pin(ready(user.is_some()))
+        Box::pin(ready(self.may_hear(user, filter)))
     }
 }
 

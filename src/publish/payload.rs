@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// Minor number of the payload schema; rises when keys are added.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
 
 /// How hard a message is delivered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -348,7 +348,7 @@ mod tests {
         assert_eq!(message.topic, "atalaya/v1/hall-1/board/3/link");
         assert_eq!(
             json,
-            json!({"v": 1, "boot": "b1", "seq": 7, "ts": "2026-11-29T17:03:11.482Z", "board": 3,
+            json!({"v": SCHEMA, "boot": "b1", "seq": 7, "ts": "2026-11-29T17:03:11.482Z", "board": 3,
                 "state": "silent", "serial": "3000147740", "firmware": null, "battery": 80, "noise": true,
                 "since": "2026-11-29T17:03:09.982Z"})
         );
@@ -371,7 +371,7 @@ mod tests {
         }));
         assert_eq!(
             json,
-            json!({"v": 1, "boot": "b1", "seq": 7, "ts": "2026-11-29T17:03:11.482Z", "board": 3,
+            json!({"v": SCHEMA, "boot": "b1", "seq": 7, "ts": "2026-11-29T17:03:11.482Z", "board": 3,
                 "game": "5.3", "ply": 33, "side": "white", "san": "Nf3", "uci": "g1f3",
                 "fen": "fen", "clock": null, "irregular": true})
         );
@@ -451,7 +451,7 @@ mod tests {
         assert!(kept.retained);
         let then = json!({"white_s": null, "black_s": null, "running": null});
         let now = json!({"white_s": 312, "black_s": 287, "running": "black"});
-        let mut expected = json!({"v": 1, "boot": "b1", "seq": 7, "ts": "2026-11-29T17:03:11.482Z",
+        let mut expected = json!({"v": SCHEMA, "boot": "b1", "seq": 7, "ts": "2026-11-29T17:03:11.482Z",
                 "id": "b3-9f2c", "rev": 2, "board": 3, "game": "5.3", "round": "5",
                 "white": "W", "black": null, "code": "king-left-in-check",
                 "articles": articles, "side": "white", "certainty": "certain",
@@ -495,7 +495,7 @@ mod tests {
         assert!(!message.retained);
         assert_eq!(
             json,
-            json!({"v": 1, "boot": "b1", "seq": 7, "ts": "2026-11-29T17:03:11.482Z", "board": 3,
+            json!({"v": SCHEMA, "boot": "b1", "seq": 7, "ts": "2026-11-29T17:03:11.482Z", "board": 3,
                 "white_s": 5, "black_s": null, "running": null, "connected": true})
         );
         assert!(said(&Output::Write(vec![0x42])).is_empty());

@@ -163,6 +163,16 @@ impl Topics {
         (!user.is_empty() && !verb.is_empty() && !verb.contains('/')).then_some((user, verb))
     }
 
+    /// Whether a filter catches nothing but what spectators may see: the games, and no alert, no
+    /// command and no board's state, which says that an alert is open (Articles 12.6, 12.7).
+    pub fn is_for_spectators(&self, filter: &str) -> bool {
+        let segments: Vec<_> = self.end(filter).unwrap_or_default().split('/').collect();
+        matches!(
+            segments[..],
+            ["status" | "info"] | ["board", _, "move" | "clock" | "pgn"]
+        )
+    }
+
     fn below(&self, rest: &str) -> String {
         format!("{}/v1/{}/{rest}", self.root, self.venue)
     }
@@ -183,6 +193,23 @@ mod tests {
         assert_eq!(topics.moves(three), "atalaya/v1/hall-1/board/3/move");
         assert_eq!(topics.clock(three), "atalaya/v1/hall-1/board/3/clock");
         assert_eq!(topics.pgn(three), "atalaya/v1/hall-1/board/3/pgn");
+        for seen in ["status", "board/3/pgn", "board/+/move"] {
+            assert!(topics.is_for_spectators(&topics.below(seen)), "{seen}");
+        }
+        for hidden in [
+            "#",
+            "+",
+            "alert/#",
+            "board/#",
+            "board/3/+",
+            "board/3/state",
+            "cmd/+/+",
+        ] {
+            assert!(!topics.is_for_spectators(&topics.below(hidden)), "{hidden}");
+        }
+        for hidden in ["#", "+/v1/hall-1/status", "atalaya/v1/+/board/3/pgn"] {
+            assert!(!topics.is_for_spectators(hidden), "{hidden}");
+        }
         assert_eq!(topics.alert("b3-9f2c"), "atalaya/v1/hall-1/alert/b3-9f2c");
         assert_eq!(topics.alert_event(), "atalaya/v1/hall-1/alert-event");
         assert_eq!(topics.reply("ana"), "atalaya/v1/hall-1/reply/ana");

@@ -47,7 +47,8 @@ pub fn write(tags: &Tags, start: &Ground, record: &[Recorded], result: &str) -> 
             line.word(&mut text, &format!("{{[%clk {}]}}", clock_text(s)));
         }
     }
-    line.word(&mut text, result);
+    // A double forfeit is no token of the movetext: `0-0` is read as castling (relay.md 1.5).
+    line.word(&mut text, if result == "0-0" { "*" } else { result });
     text.push_str("\n\n");
     text
 }

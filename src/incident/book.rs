@@ -332,10 +332,10 @@ impl Book {
     /// # Errors
     /// When the same one is known already.
     pub fn offence(&mut self, alert: Alert, user: &str, now: At) -> Result<Vec<Said>, Refusal> {
-        let id = alert.id.clone();
+        let fault = alert.id.clone();
         let raised = self.raise(alert).ok_or(Refusal::Decided("confirmed"))?;
         let at = self.pages.len() - 1;
-        debug_assert_eq!(self.pages[at].alert.id, id);
+        debug_assert_eq!(self.pages[at].fault, fault);
         let mut said = vec![raised];
         said.extend(self.decide(at, Status::Confirmed, user, None, now)?);
         said.extend(self.propose_again());

@@ -258,8 +258,15 @@ impl Monitor {
             self.book = old.book;
             self.book.go_by(rules(&self.settings));
             self.out = old.out;
+            if self.settings.round == old.settings.round {
+                // Other rules, the same names: a game that has plies keeps its own.
+                self.games = old.games + u32::from(old.last.is_some());
+            }
             self.talk.ask_board(self.now);
-            self.cut = Some(Box::new(Cut::fresh(self.settings.clone())));
+            self.cut = Some(Box::new(Cut {
+                games: self.games,
+                ..Cut::fresh(self.settings.clone())
+            }));
         }
         self.stale = true;
         self.tell_state(true);

@@ -135,7 +135,7 @@ impl Table {
         });
         if let Some(cut) = self.monitor.take_cut() {
             // Other rules cut a game off in its midst, with alerts that stay.
-            self.cut = (!configured).then(|| (self.entries.len(), cut));
+            self.cut = (!configured).then_some((self.entries.len(), cut));
         }
         while let Some(output) = self.monitor.poll_output() {
             self.hear(output);

@@ -4,11 +4,12 @@
 use atalaya::{
     board::Placement,
     dgt::{ClockMessage, ClockTimes, Hand, HandTime, Message, physical_of},
-    incident::{AlertChange, Level, Order, Status},
+    incident::{AlertChange, Level, Order, Refusal, Status},
+    laws::Lang,
     monitor::{Input, Monitor, Output, Phase, Settings},
     words::{At, Side},
 };
-use shakmaty::{Board, Piece, Square, fen::Fen};
+use shakmaty::{Board, Color, Piece, Role, Square, fen::Fen};
 
 /// A board with its clock, moved by the test in virtual time.
 struct Table {
@@ -145,6 +146,10 @@ impl Table {
 
     /// What an arbiter commands, and how it is answered.
     fn order(&mut self, verb: &str, payload: &str) -> Result<(), String> {
+        self.command(verb, payload).map_err(|why| why.to_string())
+    }
+
+    fn command(&mut self, verb: &str, payload: &str) -> Result<(), Refusal> {
         let order = Order::read("ana", verb, payload.as_bytes(), None).expect("a command");
         self.monitor.handle(Input::Order(&order), At(self.now));
         self.take();
@@ -152,7 +157,12 @@ impl Table {
             Output::Answer(answer) => Some(answer.outcome.clone()),
             _ => None,
         });
-        answers.expect("an answer").map_err(|why| why.to_string())
+        answers.expect("an answer")
+    }
+
+    fn refused(&mut self, verb: &str, payload: &str) -> Refusal {
+        let answer = self.command(verb, payload);
+        answer.expect_err("nobody can play on from there")
     }
 
     fn record(&self) -> Vec<String> {
@@ -293,6 +303,9 @@ fn what_cannot_be_is_refused_and_changes_nothing() {
         let why = table.order("reinstate", payload).expect_err("it cannot be");
         assert!(why.contains(word), "{why}");
     }
+    let why = table.refused("reinstate", r#"{"board":3,"ply":4,"moves":["Bb9"]}"#);
+    let spanish = "media jugada 5: 'Bb9' no es ahí una jugada legal";
+    assert_eq!(why.text(Lang::Es).as_deref(), Some(spanish));
     let why = table.order("adopt", r#"{"board":3,"turn":"white","fen":"x"}"#);
     assert!(why.is_err_and(|why| why.contains("FEN")));
     assert_eq!(table.heard(), told);
@@ -303,6 +316,125 @@ fn what_cannot_be_is_refused_and_changes_nothing() {
     empty.men = Placement::EMPTY;
     empty.dump();
     assert!(empty.order("reinstate", r#"{"board":3,"ply":1}"#).is_err());
+}
+
+/// All that the world is told of the board, and what it may be asked.
+fn standing(table: &Table) -> Vec<Output> {
+    table.monitor.standing()
+}
+
+#[test]
+fn a_position_nobody_can_play_on_from_is_refused_and_changes_nothing() {
+    let mut table = opening();
+    let before = standing(&table);
+    for (fen, turn, en, es) in [
+        (
+            "4k3/8/8/3K4/8/8/8/4K3",
+            "white",
+            "a side has more than one king (e1, d5)",
+            "un bando tiene más de un rey (e1, d5)",
+        ),
+        (
+            "8/8/8/8/8/8/8/4K3",
+            "white",
+            "a king is missing",
+            "falta un rey",
+        ),
+        (
+            "P3k3/8/8/8/8/8/8/4K3",
+            "black",
+            "its last rank and was not replaced (a8)",
+            "en la última fila sin haber sido sustituido (a8)",
+        ),
+        (
+            "4k2p/8/8/8/8/8/8/4K2P",
+            "black",
+            "its own back rank (h1); a pawn stands on its own back rank (h8)",
+            "su propia primera fila (h1); un peón",
+        ),
+        (
+            "4k3/8/8/8/8/8/8/8",
+            "black",
+            "a king is missing",
+            "falta un rey",
+        ),
+        ("8/8/8/8/8/8/8/8", "white", "no man stands", "ninguna pieza"),
+        (
+            "4k3/pppppppp/p7/8/8/8/8/4K3",
+            "white",
+            "more than eight pawns",
+            "más de ocho peones",
+        ),
+        (
+            "4k3/8/8/8/QQQQQQQQ/QQQQQQQQ/8/4K3",
+            "white",
+            "more than sixteen men",
+            "más de dieciséis piezas",
+        ),
+        (
+            "4k3/8/8/8/4R3/8/8/4K3",
+            "white",
+            "the side that just moved stands in check (e4)",
+            "el bando que acaba de jugar está en jaque (e4)",
+        ),
+    ] {
+        let payload = format!(r#"{{"board":3,"turn":"{turn}","fen":"{fen} w - - 0 1"}}"#);
+        let why = table.refused("adopt", &payload);
+        assert_eq!(why.word(), "impossible-position", "{fen}");
+        let said = |lang| why.text(lang).expect("an arbiter reads it");
+        assert!(said(Lang::En).contains(en), "{}", said(Lang::En));
+        assert!(said(Lang::Es).contains(es), "{}", said(Lang::Es));
+        assert_eq!(why.to_string(), said(Lang::En));
+        assert_eq!(standing(&table), before, "{fen}");
+    }
+
+    // The men as they stand: two white kings, while the queen's square is empty.
+    let king = table.men.piece(Square::E1);
+    table.put(Square::D1, king);
+    let before = standing(&table);
+    let why = table.refused("adopt", r#"{"board":3,"turn":"white"}"#);
+    assert_eq!(why.word(), "impossible-position");
+    assert_eq!(standing(&table), before);
+    table.put(Square::D1, Some(Role::Queen.of(Color::White)));
+    table.play(Square::F1, Square::B5);
+    assert_eq!(table.heard().last().expect("five"), "Bb5");
+}
+
+#[test]
+fn a_game_is_not_put_back_to_a_pawn_on_the_last_rank() {
+    let mut table = opening();
+    table.stop();
+    let fen = "4k3/P7/8/8/8/8/8/4K3 w - - 0 40";
+    table
+        .order(
+            "adopt",
+            &format!(r#"{{"board":3,"turn":"white","fen":"{fen}"}}"#),
+        )
+        .expect("a position");
+    table.men = Placement::from(&fen.parse::<Fen>().expect("FEN").as_setup().board);
+    table.dump();
+    table.start(Side::White);
+    // The pawn stays a pawn, and Black plays on.
+    table.play(Square::A7, Square::A8);
+    assert_eq!(
+        table.loud(),
+        1,
+        "told although the board was just read: {:?}",
+        table.raised()
+    );
+    table.play(Square::E8, Square::E7);
+    table.wait(10_000);
+    assert_eq!(table.record().len(), 7, "{:?}", table.record());
+    let before = standing(&table);
+    for ply in [6, 7] {
+        let why = table.refused("reinstate", &format!(r#"{{"board":3,"ply":{ply}}}"#));
+        assert_eq!(why.word(), "impossible-position", "{why}");
+        assert_eq!(standing(&table), before);
+    }
+    table
+        .order("reinstate", r#"{"board":3,"ply":5}"#)
+        .expect("before it");
+    assert_eq!(table.record().last().expect("five"), "adopted");
 }
 
 #[test]

@@ -25,6 +25,6 @@ pub use follow::{Game, Stage};
 pub use ground::Ground;
 pub use history::History;
 pub use join::quarter_turned;
-pub use reinstate::Unreinstated;
+pub use reinstate::{Reinstated, Unreinstated};
 pub use ruling::ADOPTED;
 pub use start::{is_start_array, shown_result};

@@ -30,14 +30,34 @@ pub enum Unreinstated {
     },
 }
 
+/// A game as it would be after it was put back: [`Game::put_back_to`].
+#[derive(Debug, Clone)]
+pub struct Reinstated {
+    stands: usize,
+    follow: Vec<Recorded>,
+    anchor: Ground,
+}
+
+impl Reinstated {
+    /// The position the record would end with.
+    pub const fn ground(&self) -> &Ground {
+        &self.anchor
+    }
+}
+
 impl Game {
-    /// Puts the game back to where it stood after `ply` (0: before the first) and lets `moves` follow,
-    /// in standard or UCI notation. Plies that were taken back before get their times again. Until
-    /// the men stand as the record says, no ply is read from them.
+    /// How the game would be, put back to where it stood after `ply` (0: before the first) with
+    /// `moves` to follow, in standard or UCI notation. Plies that were taken back before get their
+    /// times again.
     ///
     /// # Errors
-    /// When there is no such ply or a move is not legal; nothing changes then.
-    pub fn reinstate(&mut self, ply: u16, moves: &[String], at: At) -> Result<(), Unreinstated> {
+    /// When there is no such ply or a move is not legal.
+    pub fn reinstated(
+        &self,
+        ply: u16,
+        moves: &[String],
+        at: At,
+    ) -> Result<Reinstated, Unreinstated> {
         if self.stage == Stage::Setup {
             return Err(Unreinstated::NoGame);
         }
@@ -52,15 +72,23 @@ impl Game {
         };
         let follow = plies_from(from, ply, moves, &known, at)?;
         let anchor = follow.last().map_or(from, |last| &last.after).clone();
-        self.take_off(stands, &follow);
-        for recorded in follow {
+        Ok(Reinstated {
+            stands,
+            follow,
+            anchor,
+        })
+    }
+
+    /// Puts the game back so. Until the men stand as the record says, no ply is read from them.
+    pub fn put_back_to(&mut self, to: Reinstated, at: At) {
+        self.take_off(to.stands, &to.follow);
+        for recorded in to.follow {
             self.put_on(recorded);
         }
         self.stage = Stage::Playing;
-        self.forget_the_turn(anchor, at);
+        self.forget_the_turn(to.anchor, at);
         self.open = None;
         self.wait_for_men();
-        Ok(())
     }
 
     fn take_off(&mut self, stands: usize, follow: &[Recorded]) {
@@ -104,6 +132,8 @@ impl Game {
         if self.restoring && self.tree.anchor().placement == self.seen {
             self.restoring = false;
             self.edges.clear();
+            // Whatever updates were lost on the way, none is lost of the ply that follows.
+            self.patched = None;
         }
         !self.restoring
     }

@@ -6,7 +6,11 @@ use serde_json::Value;
 use thiserror::Error;
 
 use super::Reason;
-use crate::words::{Side, SideName};
+use crate::{
+    game::Unreinstated,
+    laws::{Lang, Proof, Words},
+    words::{Side, SideName},
+};
 
 /// Longest payload of a command, bytes.
 pub const MAX_ORDER: usize = 16 * 1024;
@@ -268,9 +272,24 @@ pub enum Refusal {
     /// Nothing to take back.
     #[error("nothing to undo")]
     Nothing,
+    /// The game cannot be put back so.
+    #[error("{0}")]
+    Back(Unreinstated),
+    /// Nobody can play on from that position.
+    #[error("{}", no_game(.0, Lang::En))]
+    Impossible(Vec<Proof>),
     /// A value that makes no sense here.
     #[error("{0}")]
     Value(String),
+}
+
+fn no_game(proofs: &[Proof], lang: Lang) -> String {
+    let reasons: Vec<String> = proofs.iter().map(|proof| proof.text(lang)).collect();
+    let why = lang.of(Words {
+        en: "no game can go on from that position",
+        es: "ninguna partida puede seguir desde esa posición",
+    });
+    format!("{why}: {}", reasons.join("; "))
 }
 
 impl Refusal {
@@ -287,7 +306,28 @@ impl Refusal {
             Refusal::Claimed { .. } => "claimed",
             Refusal::Decided(_) => "decided",
             Refusal::Nothing => "nothing-to-undo",
-            Refusal::Value(_) => "bad-value",
+            Refusal::Back(_) | Refusal::Value(_) => "bad-value",
+            Refusal::Impossible(_) => "impossible-position",
+        }
+    }
+
+    /// The reason as an arbiter reads it, where [`Refusal::word`] does not say it all.
+    pub fn text(&self, lang: Lang) -> Option<String> {
+        match self {
+            Refusal::Back(why) => Some(match (why, lang) {
+                (_, Lang::En) => why.to_string(),
+                (Unreinstated::NoGame, Lang::Es) => {
+                    "no hay ninguna partida en el tablero".to_owned()
+                }
+                (Unreinstated::TooFar(plies), Lang::Es) => {
+                    format!("la partida tiene {plies} medias jugadas")
+                }
+                (Unreinstated::Illegal { ply, said }, Lang::Es) => {
+                    format!("media jugada {ply}: '{said}' no es ahí una jugada legal")
+                }
+            }),
+            Refusal::Impossible(proofs) => Some(no_game(proofs, lang)),
+            _ => None,
         }
     }
 }

@@ -19,7 +19,7 @@ pub use catalogue::{Code, UnknownCode};
 pub use explain::{Lang, UnknownLang, describe, explain, notation, surety};
 pub use finding::{Certainty, Finding, Instead};
 pub use hints::hints;
-pub use impossible::{Proof, Reason, from_anchor, impossible};
+pub use impossible::{Proof, Reason, from_anchor, impossible, unplayable};
 pub use judge::{judge, late_placement, not_completed, out_of_turn};
 pub use log::{brought_about, is_dead};
 pub use mate::{Answer, CanMate, can_mate, cannot_mate};

@@ -7,13 +7,13 @@ use serde::Serialize;
 use super::{schema, topic::Topics};
 use crate::{
     incident::{Answer, Refusal},
-    laws::Edition,
+    laws::{Edition, Lang},
     monitor::Output,
     words::{At, BoardNo, GameId},
 };
 
 /// Minor number of the payload schema; rises when keys are added.
-pub const SCHEMA: u32 = 2;
+pub const SCHEMA: u32 = 3;
 
 /// How hard a message is delivered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -197,6 +197,10 @@ pub fn answer(topics: &Topics, boot: &str, seq: u64, ts: Timestamp, given: &Answ
         status: if refusal.is_none() { "ok" } else { "error" },
         error: refusal.map(ToString::to_string),
         code: refusal.map(Refusal::word),
+        text: refusal.and_then(|refusal| {
+            let (en, es) = (refusal.text(Lang::En)?, refusal.text(Lang::Es)?);
+            Some(schema::Bilingual { en, es })
+        }),
     };
     event(topics.reply(&given.user), &reply)
 }
@@ -300,7 +304,7 @@ mod tests {
     use super::*;
     use crate::{
         incident::{Alert, AlertChange, Care, ClockAt, Level, Remedy, Status, Window},
-        laws::{Certainty, Code, Finding, Instead, Lang, Words, describe, surety},
+        laws::{Certainty, Code, Finding, Instead, Words, describe, surety},
         monitor::{ClockView, FinalPly, LinkReport, LinkState, Retraction},
         words::Side,
     };

@@ -237,6 +237,9 @@ pub(super) struct Reply<'a> {
     pub error: Option<String>,
     /// The same as one word, for programs.
     pub code: Option<&'static str>,
+    /// The same for an arbiter, where the word does not say it all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<Bilingual>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -383,9 +386,9 @@ impl<'a> AlertObject<'a> {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Bilingual {
-    en: String,
-    es: String,
+pub(super) struct Bilingual {
+    pub en: String,
+    pub es: String,
 }
 
 impl Bilingual {

@@ -116,6 +116,18 @@ pub struct Proof {
     pub squares: Vec<Square>,
 }
 
+impl Proof {
+    /// The reason in words, with the squares: "a side has more than one king (e1, d5)".
+    pub fn text(&self, lang: Lang) -> String {
+        let reason = self.reason.text(lang);
+        if self.squares.is_empty() {
+            return reason.to_owned();
+        }
+        let squares: Vec<String> = self.squares.iter().map(ToString::to_string).collect();
+        format!("{reason} ({})", squares.join(", "))
+    }
+}
+
 fn names<S: Serializer>(squares: &[Square], to: S) -> Result<S::Ok, S::Error> {
     to.collect_seq(squares.iter().map(ToString::to_string))
 }
@@ -144,22 +156,47 @@ struct Scene {
 }
 
 impl Scene {
+    fn of(stand: &Stand) -> Scene {
+        Scene {
+            board: stand.board().clone(),
+            turn: stand.setup.turn,
+            rights: stand.setup.castling_rights,
+            ep: stand.setup.ep_square,
+            standard: stand.mode == shakmaty::CastlingMode::Standard,
+        }
+    }
+
     /// Men taken from a side since the start.
     fn missing(&self, side: Side) -> usize {
         16_usize.saturating_sub(self.board.by_color(side).count())
     }
 }
 
+/// Why no game can go on from these men, whoever put them there: a king too few or too many, a pawn on
+/// either end rank, more men than a side has, or a king that could be taken. A position that only
+/// no game leads to may be played on, as after an illegal move that stands (A.4.2).
+pub fn unplayable(stand: &Stand) -> Vec<Proof> {
+    let mut found = basics::proofs(&Scene::of(stand));
+    found.retain(|proof| {
+        matches!(
+            proof.reason,
+            Reason::BoardEmpty
+                | Reason::KingMissing
+                | Reason::KingExtra
+                | Reason::PawnOnOwnBackRank
+                | Reason::PawnOnLastRank
+                | Reason::TooManyMen
+                | Reason::TooManyPawns
+                | Reason::MoverLeftInCheck
+        )
+    });
+    found
+}
+
 /// The proofs that the position cannot arise from the start of a game; empty when none is known.
 /// P01 to P06 are all told; of the others, which need a board that passes these, the first.
 pub fn impossible(stand: &Stand) -> Vec<Proof> {
-    let scene = Scene {
-        board: stand.board().clone(),
-        turn: stand.setup.turn,
-        rights: stand.setup.castling_rights,
-        ep: stand.setup.ep_square,
-        standard: stand.mode == shakmaty::CastlingMode::Standard,
-    };
+    let scene = Scene::of(stand);
     let simple = basics::proofs(&scene);
     if !simple.is_empty() {
         return simple;

@@ -7,7 +7,7 @@ use crate::{
     board::{Edge, Placement},
     game::Ground,
     incident::{Alert, Answer, How, Order, Refusal, Verb},
-    laws::{self, Code, Counts, Finding, Witness},
+    laws::{self, Code, Counts, Finding, Proof, Reason, Witness},
     monitor::Output,
     words::{GameId, Side},
 };
@@ -57,6 +57,8 @@ impl Monitor {
                         return Err(Refusal::Value(why));
                     }
                 };
+                let ground = Ground::from_setup(setup.clone(), self.game.start().mode());
+                refuse(laws::unplayable(&stand(&ground)))?;
                 self.ruling = None;
                 self.repairs += 1;
                 self.game.goes_on_from(setup, fen.is_some(), now);
@@ -65,8 +67,13 @@ impl Monitor {
                 self.tell_pgn();
             }
             Verb::Reinstate { ply, moves, .. } => {
-                let back = self.game.reinstate(*ply, moves, now);
-                back.map_err(|why| Refusal::Value(why.to_string()))?;
+                let back = self.game.reinstated(*ply, moves, now);
+                let back = back.map_err(Refusal::Back)?;
+                let mut proofs = laws::unplayable(&stand(back.ground()));
+                // It was so in the game: an illegal move that stands may leave the king in check.
+                proofs.retain(|proof| proof.reason != Reason::MoverLeftInCheck);
+                refuse(proofs)?;
+                self.game.put_back_to(back, now);
                 self.ruling = None;
                 self.repairs += 1;
                 self.unproved = None;
@@ -155,6 +162,15 @@ impl Monitor {
         let counted = side.fold_wb(self.book.offences().0, self.book.offences().1);
         let told_apart = format!("{placement} {counted}");
         Ok(self.alert(finding, ply, &before, &placement, &told_apart))
+    }
+}
+
+/// Refuses a position nobody can play on from.
+fn refuse(proofs: Vec<Proof>) -> Result<(), Refusal> {
+    if proofs.is_empty() {
+        Ok(())
+    } else {
+        Err(Refusal::Impossible(proofs))
     }
 }
 

@@ -171,7 +171,8 @@ async function act(verb, payload) {
   const name = t({ "swap-clock": "swap" }[verb] || verb);
   if (reply.status === "ok") return toast(t("said", name));
   const code = { claimed: "e-claimed", decided: "e-decided" }[reply.code] || reply.code;
-  // What the watch says of a value names the ply or the square; it is in English.
+  if (reply.text) return toast(t("failed", both(reply.text)), true);
+  // What the watch says of another value is for whoever wrote the client; it is in English.
   const why = reply.code === "bad-value" && reply.error ? ` (${reply.error})` : "";
   toast(t("failed", t(code) + why), true);
 }

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, fs, path::Path};
 
 use atalaya::{
     incident::{AlertChange, Order},
-    laws::{Code, Counts, Witness},
+    laws::{Code, Counts, Rulings, Witness},
     monitor::{Input, Monitor, Output, Settings},
     scenario::{self, Scenario},
     words::{At, Side},
@@ -127,6 +127,44 @@ fn an_arbiter_enters_what_no_board_sees() {
         let counts = u8::from(code.row().counts != Counts::No);
         assert_eq!(counts == 1, code == Code::TwoHands, "{code}");
         assert_eq!(offences, (0, counts), "{code}");
+    }
+}
+
+/// A matter of opinion is entered as an offence only where the event calls it an illegal move.
+#[test]
+fn an_arbiter_enters_a_matter_of_opinion_where_the_event_has_settled_it() {
+    let ruled: Vec<Code> = Code::ALL
+        .iter()
+        .copied()
+        .filter(|code| code.row().counts == Counts::IfRuled)
+        .collect();
+    assert_eq!(
+        ruled,
+        [Code::CastlingRookFirst, Code::InvertedRookPromotion]
+    );
+    for illegal in [false, true] {
+        for code in &ruled {
+            let mut monitor = Monitor::new(Settings {
+                rulings: Rulings {
+                    inverted_rook_illegal: illegal,
+                    rook_first_illegal: illegal,
+                    ..Rulings::default()
+                },
+                ..Settings::default()
+            });
+            monitor.adopt(Setup::initial(), At(1_000));
+            let text =
+                format!(r#"{{"transaction":"t1","board":1,"side":"white","code":"{code}"}}"#);
+            let order = Order::read("ana", "offence", text.as_bytes(), None).expect("an order");
+            monitor.handle(Input::Order(&order), At(2_000));
+            let mut offences = (0, 0);
+            while let Some(output) = monitor.poll_output() {
+                if let Output::State(state) = output {
+                    offences = state.offences;
+                }
+            }
+            assert_eq!(offences, (u8::from(illegal), 0), "{code}");
+        }
     }
 }
 

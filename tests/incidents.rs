@@ -5,19 +5,26 @@ use atalaya::{
         Alert, AlertChange, Book, Care, ClockAt, Level, Order, Outcome, Reason, Refusal, Remedy,
         Rules, Said, Status, Window,
     },
-    laws::{Certainty, Code, Finding, Regime},
+    laws::{Certainty, Code, Finding, Regime, Rulings, Terms},
     words::{At, Side},
 };
-use shakmaty::{CastlingMode, Chess, Position, fen::Fen, san::San};
+use shakmaty::{CastlingMode, Chess, Position, Square, fen::Fen, san::San};
 
 const FEN: &str = "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2";
 /// Black has the king alone: no series of moves mates White.
 const BARE: &str = "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1";
 
 fn book(regime: Regime) -> Book {
+    ruled(regime, Rulings::default())
+}
+
+fn ruled(regime: Regime, rulings: Rulings) -> Book {
     Book::new(Rules {
-        regime,
-        increment_s: 30,
+        terms: Terms {
+            regime,
+            rulings,
+            increment_s: 30,
+        },
         mode: CastlingMode::Standard,
         escalate_ms: 15_000,
         claim_ms: 300_000,
@@ -56,6 +63,7 @@ fn alert(id: &str, ply: u16, fen: &str) -> Alert {
             touch_move: Vec::new(),
             outcome: None,
             mate_line: Vec::new(),
+            counts: false,
         },
         care: Care::default(),
     }
@@ -169,6 +177,81 @@ fn a_flag_tells_how_the_opponent_can_mate_and_only_then() {
         assert_eq!(remedy.outcome, Some(outcome), "{fen}");
         let lost = outcome == Outcome::Lost;
         assert_eq!(mates(fen, Side::Black, &remedy.mate_line), lost, "{fen}");
+    }
+}
+
+#[test]
+fn a_first_offence_gives_the_seconds_of_its_regime() {
+    let strict = Rulings {
+        blitz_b2_penalty_s: 120,
+        ..Rulings::default()
+    };
+    for (regime, rulings, seconds) in [
+        (Regime::Standard, strict, 120),
+        (Regime::RapidA4, strict, 60),
+        (Regime::RapidA5, strict, 60),
+        (Regime::BlitzB2, strict, 120),
+        (Regime::BlitzB2, Rulings::default(), 60),
+        (Regime::BlitzB3, strict, 60),
+    ] {
+        let mut book = ruled(regime, rulings);
+        book.raise(alert("b1-a", 3, FEN));
+        let remedy = &book.alerts().next().expect("it stands").remedy;
+        assert_eq!(remedy.add_s, Some((Side::Black, seconds)), "{regime:?}");
+        assert!(remedy.counts);
+    }
+}
+
+/// Castling with the rook first and a promotion to a rook are nothing to count, unless the event calls
+/// them illegal moves; then the arbiter's word counts, and the position before is restored.
+#[test]
+fn what_arbiters_see_differently_counts_where_the_event_says_so() {
+    let castling = "4k3/8/8/8/8/8/8/R3K2R w KQ - 0 1";
+    let promotion = "8/P6k/8/8/8/8/8/K7 w - - 0 1";
+    let strict = Rulings {
+        inverted_rook_illegal: true,
+        rook_first_illegal: true,
+        ..Rulings::default()
+    };
+    let hint = Certainty::Hint;
+    for (code, certainty, fen, squares, touched) in [
+        (
+            Code::CastlingRookFirst,
+            Certainty::Probable,
+            castling,
+            [Square::H1, Square::E1],
+            Square::H1,
+        ),
+        (
+            Code::InvertedRookPromotion,
+            hint,
+            promotion,
+            [Square::A7, Square::A8],
+            Square::A7,
+        ),
+    ] {
+        for (rulings, counts) in [(Rulings::default(), 0), (strict, 1)] {
+            let mut book = ruled(Regime::Standard, rulings);
+            let mut seen = alert("b1-a", 1, fen);
+            seen.finding.code = code;
+            seen.finding.certainty = certainty;
+            seen.finding.squares = squares.to_vec();
+            let loud = book.rules().terms.level(&seen.finding);
+            let looked_at = counts == 1 && certainty != hint;
+            assert_eq!(loud == Level::Check, looked_at, "{code}");
+            assert_eq!(loud == Level::Info, !looked_at, "{code}");
+            book.raise(seen);
+            let remedy = book.alerts().next().expect("it stands").remedy.clone();
+            assert_eq!(remedy.counts, counts == 1, "{code}");
+            assert_eq!(remedy.add_s, None, "the board does not decide it");
+            let restored = (counts == 1).then_some(fen);
+            assert_eq!(remedy.restore.as_deref(), restored, "{code}");
+            let bound: &[Square] = if counts == 1 { &[touched] } else { &[] };
+            assert_eq!(remedy.touch_move, bound, "{code}");
+            book.order(&on("ana", "confirm", "b1-a"), At(2_000))
+                .expect("confirmed");
+            assert_eq!(book.offences(), (counts, 0), "{code}");
+        }
     }
 }
 

@@ -428,6 +428,7 @@ fn alert() -> Alert {
         pressed: Some(At(9_400)),
         offences: (0, 0),
         remedy: Remedy {
+            counts: true,
             restore: Some(ply(1).fen),
             add_s: Some((Side::Black, 120)),
             remove_increment_s: None,

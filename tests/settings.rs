@@ -8,7 +8,7 @@ use atalaya::{
         Settings, Sources,
         settings::{BrokerAddress, RelayKind, TABLES},
     },
-    laws::{Edition, Regime},
+    laws::{Edition, Regime, Rulings},
     link::Address,
 };
 
@@ -128,6 +128,20 @@ fn values_become_types() {
 }
 
 #[test]
+fn the_event_settles_what_the_laws_leave_open() {
+    assert_eq!(load("").event.rulings(), Rulings::default());
+    let settings = load(
+        "[event]\nblitz_b2_penalty_s = 120\ninverted_rook = \"illegal\"\nrook_first = \"illegal\"\n",
+    );
+    let strict = Rulings {
+        blitz_b2_penalty_s: 120,
+        inverted_rook_illegal: true,
+        rook_first_illegal: true,
+    };
+    assert_eq!(settings.event.rulings(), strict);
+}
+
+#[test]
 fn an_unknown_name_names_the_nearest() {
     let text = "[event]\nregme = \"standard\"\n[webb]\nlisten = \"none\"\n";
     assert_eq!(
@@ -147,6 +161,12 @@ fn every_bad_value_is_told_with_its_line_and_key() {
         ("[event]\ndate = \"30/11/2026\"", "event.date"),
         ("[event]\nlanguage = \"fr\"", "event.language"),
         ("[event]\nregime = \"blitz\"", "event.regime"),
+        (
+            "[event]\nblitz_b2_penalty_s = \"a minute\"",
+            "event.blitz_b2_penalty_s",
+        ),
+        ("[event]\ninverted_rook = \"queen\"", "event.inverted_rook"),
+        ("[event]\nrook_first = \"allowed\"", "event.rook_first"),
         (
             "[event]\ntime_control = \"90 minutes\"",
             "event.time_control",

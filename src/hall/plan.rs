@@ -67,6 +67,7 @@ impl Plan {
             time_control: control.map(ToString::to_string),
             increment_s: control.map_or(0, TimeControl::increment_s),
             regime: event.regime.name().to_owned(),
+            rulings: event.rulings(),
             chess960: event.variant == Variant::Chess960,
             clock: named
                 .map(|one| one.clock)

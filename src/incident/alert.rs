@@ -90,6 +90,8 @@ pub struct Remedy {
     /// Where the game is lost: legal moves of both sides, SAN, by which the opponent can mate. Empty when
     /// he cannot, or nothing ends the game.
     pub mate_line: Vec<String>,
+    /// It is an offence of 7.5.5 once an arbiter confirms it.
+    pub counts: bool,
 }
 
 /// The end of a game by a breach or a flag.

@@ -7,7 +7,7 @@ use super::{
     order::{Order, Refusal, Verb},
 };
 use crate::{
-    laws::{self, Certainty, Code, Counts, Regime, Stand},
+    laws::{self, Certainty, Code, Stand, Terms},
     words::{At, Side},
 };
 
@@ -18,9 +18,7 @@ const AGED_MS: u64 = 10 * 60 * 1000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rules {
     /// The penalty rules.
-    pub regime: Regime,
-    /// Increment per move, s.
-    pub increment_s: u32,
+    pub terms: Terms,
     /// Standard chess or Chess960.
     pub mode: shakmaty::CastlingMode,
     /// An alert nobody claims is everybody's after so long, ms.
@@ -92,7 +90,7 @@ impl Page {
     }
 
     fn counts(&self) -> bool {
-        self.alert.status == Status::Confirmed && self.alert.finding.code.row().counts != Counts::No
+        self.alert.status == Status::Confirmed && self.alert.remedy.counts
     }
 }
 
@@ -456,14 +454,9 @@ impl Book {
     fn propose(&self, alert: &mut Alert, offences: (u8, u8)) {
         alert.offences = offences;
         let earlier = alert.finding.side.fold_wb(offences.0, offences.1);
-        let Rules {
-            regime,
-            increment_s,
-            mode,
-            ..
-        } = self.rules;
+        let Rules { terms, mode, .. } = self.rules;
         if let Ok(before) = Stand::from_fen(&alert.fen, mode) {
-            alert.remedy = laws::remedy(&alert.finding, &before, regime, increment_s, earlier);
+            alert.remedy = laws::remedy(&alert.finding, &before, terms, earlier);
         }
     }
 }

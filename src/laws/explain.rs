@@ -66,6 +66,10 @@ pub fn explain(code: Code, lang: Lang, edition: Edition) -> String {
     let counts = match row.counts {
         Counts::Yes => say("yes", "sí"),
         Counts::IfSeen => say("only on the arbiter's word", "solo si lo decide el árbitro"),
+        Counts::IfRuled => say(
+            "only where the event calls it an illegal move, on the arbiter's word",
+            "solo si el torneo lo considera jugada ilegal y lo decide el árbitro",
+        ),
         Counts::No => say("no", "no"),
     };
     let witness = match code.witness() {

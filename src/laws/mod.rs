@@ -13,6 +13,7 @@ mod log;
 mod mate;
 mod remedy;
 mod rows;
+mod terms;
 mod turn;
 
 pub use catalogue::{Code, UnknownCode};
@@ -23,6 +24,7 @@ pub use impossible::{Proof, Reason, from_anchor, impossible, unplayable};
 pub use judge::{judge, late_placement, not_completed, out_of_turn};
 pub use log::{brought_about, is_dead};
 pub use mate::{Answer, CanMate, can_mate, cannot_mate};
-pub use remedy::{Regime, UnknownRegime, remedy};
+pub use remedy::remedy;
 pub use rows::{Counts, Edition, Row, UnknownEdition, Witness, Words};
+pub use terms::{Regime, Rulings, Terms, UnknownRegime};
 pub use turn::{Past, Stand, Turn};

@@ -1,92 +1,24 @@
 //! What the Laws tell the arbiter to do after a finding (7.5, A.3-A.5, B.2-B.3). A proposal.
 
-use std::str::FromStr;
-
 use shakmaty::{Chess, Color, FromSetup, PositionError, Role};
-use thiserror::Error;
 
-use super::{Answer, Certainty, Code, Counts, Finding, Stand, can_mate, geometry};
+use super::{Answer, Certainty, Code, Finding, Stand, Terms, can_mate, geometry};
 use crate::{
     incident::{Outcome, Remedy},
     words::Side,
 };
 
-/// Which of the penalty rules the event plays by (A.6, B.4).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Regime {
-    /// Standard chess.
-    Standard,
-    /// Supervised rapid.
-    RapidA4,
-    /// Rapid without enough arbiters.
-    RapidA5,
-    /// Supervised blitz.
-    BlitzB2,
-    /// Blitz without enough arbiters.
-    BlitzB3,
-}
-
-/// A regime nobody knows.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("'{0}' is no regime: standard, rapid-a4, rapid-a5, blitz-b2 or blitz-b3")]
-pub struct UnknownRegime(pub String);
-
-impl FromStr for Regime {
-    type Err = UnknownRegime;
-
-    fn from_str(name: &str) -> Result<Regime, UnknownRegime> {
-        Ok(match name {
-            "standard" => Regime::Standard,
-            "rapid-a4" => Regime::RapidA4,
-            "rapid-a5" => Regime::RapidA5,
-            "blitz-b2" => Regime::BlitzB2,
-            "blitz-b3" => Regime::BlitzB3,
-            _ => return Err(UnknownRegime(name.to_owned())),
-        })
-    }
-}
-
-impl Regime {
-    /// The word of the configuration and the contract.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Regime::Standard => "standard",
-            Regime::RapidA4 => "rapid-a4",
-            Regime::RapidA5 => "rapid-a5",
-            Regime::BlitzB2 => "blitz-b2",
-            Regime::BlitzB3 => "blitz-b3",
-        }
-    }
-
-    /// Whether the opponent's next move ends the time for correcting (A.5.2, B.3).
-    pub const fn window_closes_on_reply(self) -> bool {
-        matches!(self, Regime::RapidA5 | Regime::BlitzB3)
-    }
-
-    /// Seconds the opponent gets for a first offence (7.5.5, A.3).
-    pub const fn penalty_s(self) -> u32 {
-        match self {
-            Regime::Standard => 120,
-            _ => 60,
-        }
-    }
-}
-
 /// The remedy for a finding. `offences_of_side` is what the arbiter has confirmed so far.
-pub fn remedy(
-    finding: &Finding,
-    before: &Stand,
-    regime: Regime,
-    increment_s: u32,
-    offences_of_side: u8,
-) -> Remedy {
-    let row = finding.code.row();
+pub fn remedy(finding: &Finding, before: &Stand, terms: Terms, offences_of_side: u8) -> Remedy {
+    let increment_s = terms.increment_s;
     // Displaced men are put back too (7.4.1, 7.6), though 7.5.5 does not count them.
     let displaced = matches!(
         finding.code,
         Code::DisplacedPieceLeft | Code::PieceReappeared | Code::MoveOutOfTurn
     );
-    let counts = row.counts != Counts::No && finding.certainty != Certainty::Hint;
+    let can_count = terms.counts(finding.code);
+    let counts =
+        can_count && (finding.certainty != Certainty::Hint || terms.rules_illegal(finding.code));
     let restored = match finding.code {
         Code::PromotionPawnNotReplaced => with_queen(finding, before),
         Code::ClockPressedWithoutMove | Code::TwoHands => None,
@@ -112,7 +44,7 @@ pub fn remedy(
     let (outcome, mate_line) =
         ended.map_or((None, Vec::new()), |(outcome, line)| (Some(outcome), line));
     Remedy {
-        add_s: first.then(|| (!finding.side, regime.penalty_s())),
+        add_s: first.then(|| (!finding.side, terms.penalty_s())),
         remove_increment_s: (proposed && increment_s > 0).then_some(increment_s),
         touch_move: if undone {
             bound(finding, before)
@@ -121,6 +53,7 @@ pub fn remedy(
         },
         outcome,
         mate_line,
+        counts: can_count,
         restore: restored.map(|stand| stand.fen()),
     }
 }
@@ -161,15 +94,22 @@ fn with_queen(finding: &Finding, before: &Stand) -> Option<Stand> {
     Some(stand)
 }
 
-/// 7.5.1 with 4.3: the man first moved, or the man captured, if it can legally move or be taken.
+/// 7.5.1 with 4.3: the man first moved, or the man captured, if it can legally move or be taken. After
+/// castling begun with the rook it is the rook, or the king where the rook has no move (4.4.2, 4.3.1).
 fn bound(finding: &Finding, before: &Stand) -> Vec<shakmaty::Square> {
     let plies = geometry::legal_plies(before, finding.side);
     let touched = finding.squares.iter().take(2).copied();
+    let most = if finding.code == Code::CastlingRookFirst {
+        1
+    } else {
+        2
+    };
     touched
         .filter(|&square| match before.board().color_at(square) {
             Some(color) if color == finding.side => plies.iter().any(|ply| ply.from == square),
             Some(_) => plies.iter().any(|ply| ply.to == square),
             None => false,
         })
+        .take(most)
         .collect()
 }

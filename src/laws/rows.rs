@@ -64,6 +64,8 @@ pub enum Counts {
     Yes,
     /// Only when the arbiter saw it, or decides so.
     IfSeen,
+    /// Only where the event calls it an illegal move (laws.md 10), and the arbiter saw it.
+    IfRuled,
     /// Never.
     No,
 }
@@ -269,6 +271,10 @@ const TOUCH: Words = Words {
     en: "If you saw the touch, enforce it at once. The board alone proves nothing.",
     es: "Si vio que se tocó la pieza, aplicar la regla de inmediato. El tablero solo no prueba nada.",
 };
+const ROOK_FIRST: Words = Words {
+    en: "If you saw the rook touched first: castling on this side is off and the rook must move. It is an illegal move only where the event says so.",
+    es: "Si vio que se tocó primero la torre: no se permite este enroque y debe moverse la torre. Es jugada ilegal solo si el torneo lo dispone.",
+};
 const WATCH: Words = Words {
     en: "Observe; a breach falls under Article 12.9.",
     es: "Observar; una infracción se trata según el artículo 12.9.",
@@ -335,14 +341,14 @@ rows! {
     CastlingPathBlocked ["3.8.2.2"] Certain Urgent Yes RESTORE "Castled over a man" "A man stood between king and rook." "Enroque con piezas de por medio" "Había una pieza entre el rey y la torre.";
     CastlingBadSquares ["3.8.2"] Certain Urgent Yes RESTORE "Castled to wrong squares" "King and rook do not stand on the squares of castling." "Enroque en casillas incorrectas" "El rey y la torre no están en las casillas del enroque.";
     CastlingIncomplete ["3.8.2", "4.7.2"] Certain Urgent Yes RESTORE "Castling not finished" "The king went two squares and the rook stayed at home." "Enroque incompleto" "El rey avanzó dos casillas y la torre quedó en su sitio.";
-    CastlingRookFirst ["4.4.2"] Probable Info No TOUCH "Castled rook first" "The rook was moved before the king." "Enroque con la torre primero" "Se movió la torre antes que el rey.";
+    CastlingRookFirst ["4.4.2"] Probable Info IfRuled ROOK_FIRST "Castled rook first" "The rook was moved before the king." "Enroque con la torre primero" "Se movió la torre antes que el rey.";
     CastlingInterrupted ["4.4.1", "4.4.2"] Hint Info No TOUCH "Castling broken off" "The rook went next to the king and the king did not castle." "Enroque interrumpido" "La torre se colocó junto al rey y no se completó el enroque.";
     PromotionPawnNotReplaced ["7.5.2"] Certain Urgent Yes QUEEN "Pawn left on the last rank" "The pawn was not replaced before the clock was pressed." "Peón sin coronar" "No se sustituyó el peón antes de pulsar el reloj.";
     PromotionBadPiece ["3.7.3.3"] Certain Urgent Yes RESTORE "Promoted to a man that is not allowed" "The man on the promotion square is a king or of the wrong colour." "Coronación con una pieza no permitida" "La pieza en la casilla de coronación es un rey o del otro color.";
     PromotionSquareMismatch ["3.7.3.3"] Certain Urgent Yes RESTORE "Promoted on another square" "The new man does not stand where the pawn could arrive." "Coronación en otra casilla" "La nueva pieza no está en una casilla a la que pudiera llegar el peón.";
     PromotionEarly ["3.7.3.3"] Certain Urgent Yes RESTORE "Promoted too early" "A pawn was exchanged before the last rank." "Coronación prematura" "Se cambió el peón antes de la última fila.";
     PromotionChoiceChanged ["4.4.4"] Hint Info No TOUCH "Choice of promotion changed" "Another man stood on the promotion square first." "Cambio de pieza al coronar" "Antes hubo otra pieza en la casilla de coronación.";
-    InvertedRookPromotion ["6.11.2"] Hint Info No LOOK "Promotion to a rook" "Perhaps an upside-down rook meant as a queen: the manual treats it as a rook." "Coronación en torre" "Quizá una torre invertida que pretendía ser dama: el manual la considera torre.";
+    InvertedRookPromotion ["6.11.2"] Hint Info IfRuled LOOK "Promotion to a rook" "Perhaps an upside-down rook meant as a queen: by the manual it is a rook, at some events an illegal move." "Coronación en torre" "Quizá una torre invertida que pretendía ser dama: según el manual es una torre; en algunos torneos, jugada ilegal.";
     PromotionPieceMissing ["3.7.3.3"] Probable Check Yes LOOK "No promoted man" "The pawn is gone and no new man is read; it may be upside down." "Falta la pieza coronada" "El peón no está y no se lee pieza nueva; puede estar invertida.";
     PromotionVictimNotRemoved ["4.6", "3.1.1"] Certain Urgent Yes RESTORE "Man captured in promoting not removed" "The captured man still stands on the board." "Pieza capturada al coronar sin retirar" "La pieza capturada sigue en el tablero.";
     EnPassantLate ["3.7.3.1", "3.7.3.2"] Certain Urgent Yes RESTORE "En passant too late" "The double step was not the move just before." "Captura al paso tardía" "El avance doble no fue la jugada inmediatamente anterior.";

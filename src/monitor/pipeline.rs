@@ -25,7 +25,7 @@ use crate::{
         Alert, AlertChange, Answers, Book, Care, ClockAt, How, Level, Order, Rules, Said, Status,
         Window, alert_id,
     },
-    laws::{self, Code, Finding, Past, Regime, Stand, Turn},
+    laws::{self, Code, Finding, Past, Regime, Stand, Terms, Turn},
     words::{At, GameId},
 };
 
@@ -674,11 +674,12 @@ impl Monitor {
         pressed: Option<At>,
         clock_at_press: ClockAt,
     ) {
+        let terms = self.book.rules().terms;
         let level = match self.unproved {
-            Some((doubted, _)) if doubted == ply => finding.level().min(Level::Check),
-            _ => finding.level(),
+            Some((doubted, _)) if doubted == ply => terms.level(&finding).min(Level::Check),
+            _ => terms.level(&finding),
         };
-        let window = if self.book.rules().regime.window_closes_on_reply() {
+        let window = if terms.regime.window_closes_on_reply() {
             Window::UntilReply
         } else {
             Window::Open
@@ -707,11 +708,7 @@ impl Monitor {
         identity: &str,
     ) -> Alert {
         let clock = clock_at(self.clock.facts());
-        let Rules {
-            regime,
-            increment_s,
-            ..
-        } = self.book.rules();
+        let terms = self.book.rules().terms;
         Alert {
             id: alert_id(
                 &self.settings.venue,
@@ -735,7 +732,7 @@ impl Monitor {
             clock,
             pressed: None,
             offences: (0, 0),
-            remedy: laws::remedy(&finding, before, regime, increment_s, 0),
+            remedy: laws::remedy(&finding, before, terms, 0),
             finding,
             care: Care::default(),
         }
@@ -927,8 +924,11 @@ fn limits(settings: &Settings) -> Limits {
 
 fn rules(settings: &Settings) -> Rules {
     Rules {
-        regime: settings.regime.parse().unwrap_or(Regime::Standard),
-        increment_s: settings.increment_s,
+        terms: Terms {
+            regime: settings.regime.parse().unwrap_or(Regime::Standard),
+            rulings: settings.rulings,
+            increment_s: settings.increment_s,
+        },
         mode: CastlingMode::from_chess960(settings.chess960),
         escalate_ms: settings.escalate_ms,
         claim_ms: settings.claim_ms,

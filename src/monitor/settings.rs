@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::laws::Rulings;
+
 /// Settings of one board. They stand in the journal, so that a replay sees the same.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -28,6 +30,8 @@ pub struct Settings {
     pub increment_s: u32,
     /// `standard`, `rapid-a4`, `rapid-a5`, `blitz-b2`, `blitz-b3`.
     pub regime: String,
+    /// What the Laws leave open.
+    pub rulings: Rulings,
     /// Chess960.
     pub chess960: bool,
     /// `auto`, `white-left`, `white-right`, `none`.
@@ -73,6 +77,7 @@ impl Default for Settings {
             time_control: None,
             increment_s: 0,
             regime: "standard".to_owned(),
+            rulings: Rulings::default(),
             chess960: false,
             clock: "auto".to_owned(),
             press_grace_ms: limits.grace_ms,

@@ -428,6 +428,7 @@ mod tests {
             pressed: Some(At(59_000)),
             offences: (0, 1),
             remedy: Remedy {
+                counts: true,
                 restore: Some("legal".to_owned()),
                 add_s: Some((Side::Black, 120)),
                 remove_increment_s: Some(30),

@@ -9,7 +9,7 @@ use crate::{
     incident::{
         Alert, AlertChange, ClockAt, Level, Outcome, Reason, Status as AlertStatus, Window,
     },
-    laws::{Certainty, Code, Counts, Lang, Words, describe, surety},
+    laws::{Certainty, Code, Lang, Words, describe, surety},
     monitor::{BoardState, ClockView, FinalPly, LinkState, Phase},
     words::{BoardNo, GameId, Side, SideName, side_name},
 };
@@ -366,7 +366,7 @@ impl<'a> AlertObject<'a> {
             pressed: alert.pressed.map(|at| ctx.label_of(at)),
             action: Bilingual::of(finding.code.row().action),
             surety: Bilingual::of(surety(finding)),
-            counts: finding.code.row().counts != Counts::No,
+            counts: remedy.counts,
             escalated: care.escalated,
             restored: care.restored,
             decided_by: care.decided_by.as_deref(),

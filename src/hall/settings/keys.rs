@@ -3,7 +3,10 @@
 use std::{net::SocketAddr, str::FromStr};
 
 use super::super::Ports;
-use super::words::{BrokerAddress, RelayKind, TimeControl, Variant, WebTls, parse_listen_or_none};
+use super::words::{
+    BrokerAddress, InvertedRook, RelayKind, RookFirst, TimeControl, Variant, WebTls,
+    parse_listen_or_none,
+};
 use crate::{
     board::ClockSide,
     laws::{Edition, Lang, Regime},
@@ -79,6 +82,9 @@ pub const TABLES: &[Table] = &[
             key("round", filled),
             key("language", word::<Lang>),
             key("regime", word::<Regime>),
+            key("blitz_b2_penalty_s", number::<0, 600>),
+            key("inverted_rook", word::<InvertedRook>),
+            key("rook_first", word::<RookFirst>),
             key("time_control", word::<TimeControl>),
             key("variant", word::<Variant>),
             key("laws", word::<Edition>),

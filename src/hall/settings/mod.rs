@@ -17,12 +17,14 @@ use serde::Deserialize;
 pub use fault::{Fault, Place, SettingsError};
 pub use keys::{Key, TABLES, Table};
 pub use load::Sources;
-pub use words::{BrokerAddress, RelayKind, TimeControl, UnknownWord, Variant, WebTls};
+pub use words::{
+    BrokerAddress, InvertedRook, RelayKind, RookFirst, TimeControl, UnknownWord, Variant, WebTls,
+};
 
 use super::Ports;
 use crate::{
     board::ClockSide,
-    laws::{Edition, Lang, Regime},
+    laws::{Edition, Lang, Regime, Rulings},
     link::{Address, Level, Lines, Manner},
 };
 
@@ -123,6 +125,14 @@ pub struct Event {
     /// Penalty rules.
     #[serde(deserialize_with = "words::word")]
     pub regime: Regime,
+    /// Seconds for a first offence in `blitz-b2`.
+    pub blitz_b2_penalty_s: u32,
+    /// What a rook upside down on the promotion square is.
+    #[serde(deserialize_with = "words::word")]
+    pub inverted_rook: InvertedRook,
+    /// What castling begun with the rook is.
+    #[serde(deserialize_with = "words::word")]
+    pub rook_first: RookFirst,
     /// Time control.
     #[serde(deserialize_with = "words::optional")]
     pub time_control: Option<TimeControl>,
@@ -374,6 +384,15 @@ impl Relay {
 }
 
 impl Event {
+    /// What the event settles where the Laws leave it open.
+    pub fn rulings(&self) -> Rulings {
+        Rulings {
+            blitz_b2_penalty_s: self.blitz_b2_penalty_s,
+            inverted_rook_illegal: self.inverted_rook == InvertedRook::Illegal,
+            rook_first_illegal: self.rook_first == RookFirst::Illegal,
+        }
+    }
+
     /// The day as PGN writes it.
     pub fn pgn_date(&self) -> String {
         let day = self.date.map(|day| day.strftime("%Y.%m.%d").to_string());
@@ -398,6 +417,9 @@ impl Default for Event {
             round: "1".to_owned(),
             language: Lang::En,
             regime: Regime::Standard,
+            blitz_b2_penalty_s: Rulings::default().blitz_b2_penalty_s,
+            inverted_rook: InvertedRook::default(),
+            rook_first: RookFirst::default(),
             time_control: None,
             variant: Variant::Standard,
             laws: Edition::E2023,

@@ -48,6 +48,54 @@ impl FromStr for Variant {
     }
 }
 
+/// What a rook upside down on the promotion square is; the Laws leave it open.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum InvertedRook {
+    /// It is a rook, whatever was meant (Arbiters' Manual).
+    #[default]
+    Rook,
+    /// An illegal move.
+    Illegal,
+}
+
+impl FromStr for InvertedRook {
+    type Err = UnknownWord;
+
+    fn from_str(text: &str) -> Result<InvertedRook, UnknownWord> {
+        match text {
+            "rook" => Ok(InvertedRook::Rook),
+            "illegal" => Ok(InvertedRook::Illegal),
+            _ => Err(unknown(
+                text,
+                "ruling on an inverted rook",
+                "rook or illegal",
+            )),
+        }
+    }
+}
+
+/// What castling begun with the rook is; arbiters differ.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum RookFirst {
+    /// A matter of touched men (4.4.2).
+    #[default]
+    TouchMove,
+    /// An illegal move.
+    Illegal,
+}
+
+impl FromStr for RookFirst {
+    type Err = UnknownWord;
+
+    fn from_str(text: &str) -> Result<RookFirst, UnknownWord> {
+        match text {
+            "touch-move" => Ok(RookFirst::TouchMove),
+            "illegal" => Ok(RookFirst::Illegal),
+            _ => Err(unknown(text, "ruling on castling", "touch-move or illegal")),
+        }
+    }
+}
+
 /// A way out for the games.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RelayKind {

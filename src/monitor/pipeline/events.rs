@@ -370,7 +370,7 @@ impl Monitor {
     }
 
     fn waits_for_one_move(&self) -> bool {
-        self.book.rules().regime.window_closes_on_reply()
+        self.book.rules().terms.regime.window_closes_on_reply()
     }
 
     fn raise_ply(&mut self, code: Code, recorded: &Recorded) {

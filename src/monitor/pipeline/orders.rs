@@ -7,7 +7,7 @@ use crate::{
     board::{Edge, Placement},
     game::Ground,
     incident::{Alert, Answer, How, Order, Refusal, Verb},
-    laws::{self, Code, Counts, Finding, Proof, Reason, Witness},
+    laws::{self, Code, Finding, Proof, Reason, Witness},
     monitor::Output,
     words::{GameId, Side},
 };
@@ -151,7 +151,7 @@ impl Monitor {
         let code: Code = code
             .parse()
             .map_err(|why: laws::UnknownCode| Refusal::Value(why.to_string()))?;
-        if code.row().counts == Counts::No && code.witness() != Witness::People {
+        if !self.book.rules().terms.counts(code) && code.witness() != Witness::People {
             return Err(Refusal::Value(format!("{code} does not count (7.5.5)")));
         }
         let before = stand(self.game.last_final());

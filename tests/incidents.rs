@@ -121,6 +121,20 @@ fn one_arbiter_goes_and_only_a_confirmation_counts() {
     assert_eq!(book.open_ids(), ["b1-a"]);
 }
 
+#[test]
+fn an_offence_seen_again_after_it_was_put_right_counts_again() {
+    let mut book = book(Regime::Standard);
+    let ids = |said: Vec<Said>| changes(said).remove(0).1.id;
+    let first = book.offence(alert("b1-a", 3, FEN), "ana", At(1_000));
+    assert_eq!(ids(first.expect("new")), "b1-a");
+    let same = book.offence(alert("b1-a", 3, FEN), "ana", At(1_500));
+    assert_eq!(same, Err(Refusal::Decided("confirmed")));
+    book.corrected(3, At(2_000));
+    let second = book.offence(alert("b1-a", 3, FEN), "ana", At(3_000));
+    assert_eq!(ids(second.expect("made once more")), "b1-a-2");
+    assert_eq!(book.offences(), (2, 0));
+}
+
 /// Whether these legal moves end with a mate by the side.
 fn mates(fen: &str, side: Side, line: &[String]) -> bool {
     let fen: Fen = fen.parse().expect("a FEN");

@@ -1,5 +1,5 @@
 //! The arbiter repairs a game by hand: puts it back to a ply, says what was really played, sets a
-//! position.
+//! position. And other rules come in the midst of a game.
 
 use atalaya::{
     board::Placement,
@@ -435,6 +435,94 @@ fn a_game_is_not_put_back_to_a_pawn_on_the_last_rank() {
         .order("reinstate", r#"{"board":3,"ply":5}"#)
         .expect("before it");
     assert_eq!(table.record().last().expect("five"), "adopted");
+}
+
+#[test]
+fn other_rules_in_mid_game_leave_its_name_to_its_plies() {
+    let other = |chess960, round: &str| Settings {
+        board: 3,
+        clock: "white-left".to_owned(),
+        chess960,
+        round: round.to_owned(),
+        ..Settings::default()
+    };
+    let name = |table: &Table| table.monitor.current_game().map(|game| game.0);
+
+    let mut empty = Table::lay();
+    assert_eq!(name(&empty).as_deref(), Some("1.3"));
+    empty.monitor.configure(other(true, "1"), At(empty.now));
+    empty.take();
+    empty.wait(2_000);
+    assert_eq!(name(&empty).as_deref(), Some("1.3"), "it had no plies");
+
+    let mut table = opening();
+    table.monitor.configure(other(true, "1"), At(table.now));
+    let cut = table.monitor.take_cut().expect("nothing of before matters");
+    assert_eq!(cut.games, 2);
+    assert_eq!(
+        Monitor::resume(&cut, At(table.now)).current_game(),
+        table.monitor.current_game()
+    );
+    table.running = false;
+    table.to_move = Side::White;
+    table.clock();
+    table.men = Placement::from(&Board::new());
+    table.dump();
+    table.wait(2_000);
+    table.start(Side::White);
+    table.play(Square::E2, Square::E4);
+    let plies = table.told.iter().filter_map(|output| match output {
+        Output::Ply(ply) => Some((ply.game.0.as_str(), ply.ply)),
+        _ => None,
+    });
+    let plies: Vec<_> = plies.collect();
+    assert_eq!(plies[3..], [("1.3", 4), ("1.3b", 1)]);
+
+    // Another round names its games anew.
+    table.monitor.configure(other(true, "2"), At(table.now));
+    table.take();
+    table.wait(2_000);
+    assert_ne!(name(&table).as_deref(), Some("2.3b"));
+}
+
+#[test]
+fn no_journal_is_cut_under_an_alert_that_other_rules_leave() {
+    let mut table = opening();
+    table.play(Square::F3, Square::F5);
+    assert_eq!(table.loud(), 1);
+    let settings = Settings {
+        board: 3,
+        clock: "white-left".to_owned(),
+        chess960: true,
+        ..Settings::default()
+    };
+    let _ = table.monitor.take_cut();
+    table.monitor.configure(settings, At(table.now));
+    assert_eq!(
+        table.monitor.take_cut(),
+        None,
+        "a replay must know the alert"
+    );
+}
+
+#[test]
+fn two_forfeits_end_the_movetext_with_an_asterisk() {
+    let mut table = opening();
+    table
+        .order("result", r#"{"board":3,"result":"0-0","how":"forfeit"}"#)
+        .expect("both lost");
+    let pgn = standing(&table)
+        .into_iter()
+        .find_map(|output| match output {
+            Output::Pgn { pgn, .. } => Some(pgn),
+            _ => None,
+        });
+    let pgn = pgn.expect("a game has a text");
+    assert!(pgn.contains("[Result \"0-0\"]"), "{pgn}");
+    assert!(
+        pgn.ends_with(" *\n\n"),
+        "a reader takes 0-0 for castling: {pgn}"
+    );
 }
 
 #[test]

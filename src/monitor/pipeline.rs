@@ -263,10 +263,13 @@ impl Monitor {
                 self.games = old.games + u32::from(old.last.is_some());
             }
             self.talk.ask_board(self.now);
-            self.cut = Some(Box::new(Cut {
-                games: self.games,
-                ..Cut::fresh(self.settings.clone())
-            }));
+            // Alerts that stay are known from the journal before: the same one is not raised again.
+            if self.book.is_empty() {
+                self.cut = Some(Box::new(Cut {
+                    games: self.games,
+                    ..Cut::fresh(self.settings.clone())
+                }));
+            }
         }
         self.stale = true;
         self.tell_state(true);

@@ -125,7 +125,6 @@ impl Table {
             }
             other => panic!("nobody tells a monitor {other:?}"),
         }
-        let configured = matches!(kind, Kind::Settings(_));
         self.entries.push(Entry {
             board: BOARD,
             seq: self.entries.len() as u64 + 1,
@@ -134,8 +133,7 @@ impl Table {
             kind,
         });
         if let Some(cut) = self.monitor.take_cut() {
-            // Other rules cut a game off in its midst, with alerts that stay.
-            self.cut = (!configured).then_some((self.entries.len(), cut));
+            self.cut = Some((self.entries.len(), cut));
         }
         while let Some(output) = self.monitor.poll_output() {
             self.hear(output);

@@ -186,9 +186,16 @@ fn a_round_is_counted_and_systemd_is_told_how_it_stands() {
         (r#"atalaya_boards{state="up"}"#, 2.0),
         (r#"atalaya_serial_bytes_total{board="1"}"#, 100.0),
         (
-            r#"atalaya_serial_frames_total{board="2",type="known"}"#,
-            10.0,
+            r#"atalaya_serial_frames_total{board="2",type="field"}"#,
+            6.0,
         ),
+        (r#"atalaya_serial_frames_total{board="2",type="dump"}"#, 1.0),
+        (
+            r#"atalaya_serial_frames_total{board="2",type="clock"}"#,
+            3.0,
+        ),
+        ("atalaya_inference_gap_plies_count", 3.0),
+        ("atalaya_inference_gap_plies_sum", 3.0),
         (
             r#"atalaya_board_last_frame_timestamp_seconds{board="1"}"#,
             1.7e9,
@@ -196,6 +203,7 @@ fn a_round_is_counted_and_systemd_is_told_how_it_stands() {
         ("atalaya_inference_duration_seconds_count", 10.0),
         ("atalaya_mqtt_connected", 1.0),
         ("atalaya_mqtt_acknowledged_total", 5.0),
+        ("atalaya_mqtt_outbox_oldest_seconds", 0.0),
         ("atalaya_journal_bytes_total", 1000.0),
         ("atalaya_journal_sync_duration_seconds_count", 3.0),
         ("atalaya_watchdog_last_kick_timestamp_seconds", 1.7e9),

@@ -19,8 +19,8 @@ pub struct Frames {
     /// comes in small pieces is not looked through again for each.
     checked: usize,
     skipped: u64,
-    given: u64,
-    unknown: u64,
+    /// By [`Message::kind`].
+    given: [u64; Message::KINDS.len()],
 }
 
 impl Frames {
@@ -89,10 +89,7 @@ impl Frames {
             };
             self.start += length;
             self.checked = 0;
-            self.given += 1;
-            if matches!(message, Message::Unknown { .. }) {
-                self.unknown += 1;
-            }
+            self.given[message.kind()] += 1;
             return Some(message);
         }
     }
@@ -118,14 +115,20 @@ impl Frames {
 
     /// Messages given out so far.
     #[must_use]
-    pub const fn given(&self) -> u64 {
+    pub fn given(&self) -> u64 {
+        self.given.iter().sum()
+    }
+
+    /// The same by [`Message::kind`].
+    #[must_use]
+    pub const fn given_by_kind(&self) -> [u64; Message::KINDS.len()] {
         self.given
     }
 
     /// Messages given out so far as [`Message::Unknown`].
     #[must_use]
     pub const fn unknown(&self) -> u64 {
-        self.unknown
+        self.given[Message::KINDS.len() - 1]
     }
 
     fn skip(&mut self, count: usize) {

@@ -65,6 +65,42 @@ pub enum Message {
     },
 }
 
+impl Message {
+    /// The kinds of messages, as metrics name them; [`Message::kind`] is a place in it.
+    pub const KINDS: [&'static str; 12] = [
+        "dump",
+        "field",
+        "clock",
+        "serial",
+        "long-serial",
+        "version",
+        "hardware-version",
+        "trademark",
+        "bus-address",
+        "battery",
+        "event-memory",
+        "unknown",
+    ];
+
+    /// Which of [`Message::KINDS`] this is.
+    pub const fn kind(&self) -> usize {
+        match self {
+            Message::Dump(_) => 0,
+            Message::Field { .. } => 1,
+            Message::Clock(_) => 2,
+            Message::Serial(_) => 3,
+            Message::LongSerial(_) => 4,
+            Message::Version { .. } => 5,
+            Message::HardwareVersion { .. } => 6,
+            Message::Trademark(_) => 7,
+            Message::BusAddress(_) => 8,
+            Message::Battery(_) => 9,
+            Message::EventMemory(_) => 10,
+            Message::Unknown { .. } => 11,
+        }
+    }
+}
+
 /// Message ids with the high bit set.
 pub(super) mod id {
     pub const DUMP: u8 = 0x86;

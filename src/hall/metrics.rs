@@ -22,6 +22,7 @@ use prometheus_client::{
 };
 
 use crate::{
+    dgt::Message,
     incident::{Alert, AlertChange, Level, Status},
     journal::Journal,
     monitor::{LinkState, Monitor, Output},
@@ -73,6 +74,7 @@ struct Inner {
     heard: Family<OfBoard, Seconds>,
     plies: Family<OfBoard, Counter>,
     inference: Histogram,
+    gap: Histogram,
     alerts: Family<OfAlert, Counter>,
     detect: Histogram,
     ack: Histogram,
@@ -150,6 +152,7 @@ impl Metrics {
             plies: Family::default(),
             // 2 us, an ordinary byte, to 0.13 s
             inference: Histogram::new(exponential_buckets(2e-6, 4.0, 9)),
+            gap: Histogram::new([1.0, 2.0, 3.0, 4.0, 8.0, 16.0]),
             alerts: Family::default(),
             detect: Histogram::new(exponential_buckets(0.125, 2.0, 8)),
             ack: Histogram::new(exponential_buckets(1.0, 2.0, 10)),
@@ -173,8 +176,7 @@ impl Metrics {
         inner.links.all().entry(board).or_insert(LinkState::Absent);
         Meter {
             bytes: inner.bytes.get_or_create_owned(&label),
-            known: frames("known"),
-            unknown: frames("unknown"),
+            frames: Message::KINDS.map(frames),
             resyncs: inner.resyncs.get_or_create_owned(&label),
             reconnects: inner.reconnects.get_or_create_owned(&label),
             heard: inner.heard.get_or_create_owned(&label),
@@ -217,7 +219,7 @@ impl Inner {
         );
         registry.register(
             "serial_frames",
-            "Messages read from a board, by whether their kind is known",
+            "Messages read from a board, by their kind",
             self.frames.clone(),
         );
         registry.register(
@@ -240,6 +242,11 @@ impl Inner {
             "inference_duration_seconds",
             "How long the core took for one thing that happened",
             self.inference.clone(),
+        );
+        registry.register(
+            "inference_gap_plies",
+            "Plies made final at one stroke: 1 as a rule, more where updates were lost or late, or an arbiter entered them",
+            self.gap.clone(),
         );
         registry.register(
             "alerts",
@@ -298,18 +305,15 @@ impl Inner {
 /// How far a monitor has read.
 #[derive(Debug, Clone, Copy)]
 struct Read {
-    messages: u64,
-    unknown: u64,
+    messages: [u64; Message::KINDS.len()],
     skipped: u64,
 }
 
 impl Read {
     fn of(monitor: &Monitor) -> Read {
-        let (skipped, unknown) = monitor.noise();
         Read {
-            messages: monitor.messages(),
-            unknown,
-            skipped,
+            messages: monitor.messages_by_kind(),
+            skipped: monitor.noise().0,
         }
     }
 }
@@ -318,8 +322,8 @@ impl Read {
 #[derive(Debug)]
 pub struct Meter {
     bytes: Counter,
-    known: Counter,
-    unknown: Counter,
+    /// By [`Message::kind`].
+    frames: [Counter; Message::KINDS.len()],
     resyncs: Counter,
     reconnects: Counter,
     heard: Seconds,
@@ -349,10 +353,10 @@ impl Meter {
         self.metrics.0.inference.observe(seconds);
         let (before, now) = (self.read, Read::of(monitor));
         self.read = now;
-        let unknown = now.unknown.saturating_sub(before.unknown);
-        let messages = now.messages.saturating_sub(before.messages);
-        self.unknown.inc_by(unknown);
-        self.known.inc_by(messages.saturating_sub(unknown));
+        let read = now.messages.iter().zip(before.messages);
+        for (counter, (now, before)) in self.frames.iter().zip(read) {
+            counter.inc_by(now.saturating_sub(before));
+        }
         let skipped = now.skipped.saturating_sub(before.skipped);
         self.resyncs.inc_by(skipped);
     }
@@ -366,6 +370,13 @@ impl Meter {
             }
             Output::Alert { change, alert } => self.metrics.0.alert(*change, alert, now),
             _ => {}
+        }
+    }
+
+    /// The monitor has said all that one input made it say, so many plies among it.
+    pub fn made_final(&self, plies: usize) {
+        if plies > 0 {
+            self.metrics.0.gap.observe(plies as f64);
         }
     }
 
@@ -407,6 +418,11 @@ impl Collector for Standing {
             "mqtt_connected",
             "Whether the broker is there",
             &ConstGauge::new(connected),
+        )?;
+        tell(
+            "mqtt_outbox_oldest_seconds",
+            "How long the oldest of them waits; 0 without one",
+            &ConstGauge::new(self.publisher.figures().oldest_s()),
         )?;
         let health = self.journal.health().borrow().clone();
         let fault = i64::from(health.fault.is_some());

@@ -325,7 +325,7 @@ impl Watch {
     }
 
     fn drain(&mut self, at: At) {
-        let (mut out, mut weighty) = (Vec::new(), false);
+        let (mut out, mut weighty, mut plies) = (Vec::new(), false, 0);
         while let Some(output) = self.monitor.poll_output() {
             if let Output::Write(bytes) = output {
                 self.write(bytes, at);
@@ -338,6 +338,7 @@ impl Watch {
                 None => self.seq += 1,
             }
             log(self.board, &output);
+            plies += usize::from(matches!(output, Output::Ply(_)));
             self.meter.said(&output, at);
             self.desk.relay.tell(self.board, &output, &self.monitor, at);
             self.desk.switchboard.note(self.board, &output);
@@ -349,6 +350,7 @@ impl Watch {
                 let _ = onlooker.send(Told { board, at, output });
             }
         }
+        self.meter.made_final(plies);
         if let Some(cut) = self.monitor.take_cut() {
             self.note(Kind::Cut(cut), at);
         }

@@ -330,8 +330,13 @@ impl Monitor {
     }
 
     /// Messages read so far, those of unknown ids too.
-    pub const fn messages(&self) -> u64 {
+    pub fn messages(&self) -> u64 {
         self.frames.given()
+    }
+
+    /// The same by [`Message::kind`]; since the port was opened, as all that is counted of the cable.
+    pub const fn messages_by_kind(&self) -> [u64; Message::KINDS.len()] {
+        self.frames.given_by_kind()
     }
 
     /// Bytes that made no sense, and messages of unknown ids.

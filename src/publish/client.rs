@@ -12,6 +12,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap, VecDeque},
+    sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
@@ -130,6 +131,16 @@ pub struct Figures {
     pub waiting: Gauge,
     /// Connections that stood.
     pub connections: Counter,
+    /// Since when the oldest of `waiting` waits.
+    oldest: Arc<Mutex<Option<Instant>>>,
+}
+
+impl Figures {
+    /// How long the oldest message that waits for its acknowledgement has done so, s; 0 without one.
+    pub fn oldest_s(&self) -> f64 {
+        let oldest = *self.oldest.lock().unwrap_or_else(PoisonError::into_inner);
+        oldest.map_or(0.0, |since| since.elapsed().as_secs_f64())
+    }
 }
 
 /// The stub: hands messages to the actor, from anywhere, without waiting.
@@ -216,6 +227,7 @@ pub fn channel(settings: ClientSettings) -> (Publisher, Actor) {
         delivered_now,
         figures: figures.clone(),
         outbox: Outbox::new(),
+        ages: Ages::default(),
         connections: 0,
         complaint: complaint_now,
         settled: false,
@@ -240,6 +252,7 @@ pub struct Actor {
     delivered_now: watch::Sender<BTreeMap<BoardNo, u64>>,
     figures: Figures,
     outbox: Outbox,
+    ages: Ages,
     connections: u64,
     /// Why there is no connection, as last logged.
     complaint: watch::Sender<Option<String>>,
@@ -549,9 +562,37 @@ impl Actor {
         self.figures.dropped.inc();
     }
 
-    fn count_waiting(&self) {
+    fn count_waiting(&mut self) {
         let waiting = i64::try_from(self.outbox.len()).unwrap_or(i64::MAX);
         self.figures.waiting.set(waiting);
+        let oldest = self.ages.oldest(self.outbox.waiting(), Instant::now());
+        *self
+            .figures
+            .oldest
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = oldest;
+    }
+}
+
+/// When the messages that wait were taken.
+#[derive(Debug, Default)]
+struct Ages(VecDeque<(u64, Instant)>);
+
+impl Ages {
+    /// When the oldest was taken, of what [`Outbox::waiting`] says now.
+    fn oldest(&mut self, (oldest, next): (Option<u64>, u64), now: Instant) -> Option<Instant> {
+        let Some(oldest) = oldest else {
+            self.0.clear();
+            return None;
+        };
+        // All that came since the last look came now; one mark tells of the numbers below it.
+        if self.0.back().is_none_or(|(below, _)| *below < next) {
+            self.0.push_back((next, now));
+        }
+        while self.0.front().is_some_and(|(below, _)| *below <= oldest) {
+            self.0.pop_front();
+        }
+        self.0.front().map(|(_, since)| *since)
     }
 }
 
@@ -692,5 +733,26 @@ async fn poll(mut event_loop: EventLoop, report: mpsc::UnboundedSender<Progress>
         if report.send(progress).is_err() {
             return;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_message_that_waits_tells_its_age() {
+        let start = Instant::now();
+        let second = |s| start + Duration::from_secs(s);
+        let mut ages = Ages::default();
+        assert_eq!(ages.oldest((None, 0), second(0)), None);
+        // Three are taken, then two more; the broker has them one after the other.
+        assert_eq!(ages.oldest((Some(0), 3), second(1)), Some(second(1)));
+        assert_eq!(ages.oldest((Some(0), 5), second(2)), Some(second(1)));
+        assert_eq!(ages.oldest((Some(2), 5), second(3)), Some(second(1)));
+        assert_eq!(ages.oldest((Some(3), 5), second(4)), Some(second(2)));
+        assert_eq!(ages.oldest((Some(4), 6), second(5)), Some(second(2)));
+        assert_eq!(ages.oldest((None, 6), second(6)), None);
+        assert_eq!(ages.oldest((Some(6), 7), second(7)), Some(second(7)));
     }
 }

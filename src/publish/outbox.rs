@@ -13,6 +13,7 @@ pub const WINDOW: usize = 16;
 struct Entry {
     message: Outgoing,
     acked: bool,
+    number: u64,
 }
 
 /// Messages in order, none forgotten before its PUBACK; and `topic -> latest payload` of what is
@@ -25,6 +26,8 @@ pub struct Outbox {
     handed: usize,
     /// Entries popped from the front since the connection began: the hand-over number of `entries[0]`.
     popped: u64,
+    /// Messages taken since the start.
+    taken: u64,
     retained: BTreeMap<String, Outgoing>,
     connected: bool,
     /// What is said once so many of this connection's messages are acknowledged, in order.
@@ -137,7 +140,15 @@ impl Outbox {
         self.entries.push_back(Entry {
             message,
             acked: false,
+            number: self.taken,
         });
+        self.taken += 1;
+    }
+
+    /// Numbers, in the order of taking, of the oldest message that is not acknowledged and of the next
+    /// one to be taken. What is asserted anew on a new connection is taken anew.
+    pub fn waiting(&self) -> (Option<u64>, u64) {
+        (self.entries.front().map(|entry| entry.number), self.taken)
     }
 
     /// Messages not acknowledged yet.

@@ -58,6 +58,21 @@ fn every_code_a_board_can_show_has_both_colours_and_a_twin() {
     assert!(missing.is_empty(), "{}", missing.join("\n"));
 }
 
+/// What raises no alert has a scenario that shows it silent, and what the state tells instead.
+#[test]
+fn every_code_of_the_state_has_its_silent_scenario() {
+    let scenarios = scenarios();
+    for &code in STATE {
+        let id = format!("{code}: state");
+        let one = scenarios.iter().find(|one| one.id == id);
+        let one = one.unwrap_or_else(|| panic!("no scenario '{id}'"));
+        assert_eq!(one.alerts.as_deref(), Some(&[][..]), "{id}");
+        assert!(one.phase.is_some(), "{id}: what the state tells");
+        let outcome = scenario::run(one).unwrap_or_else(|why| panic!("{id}: {why}"));
+        assert!(outcome.faults.is_empty(), "{id}: {:?}", outcome.faults);
+    }
+}
+
 /// What no board and no clock can see: an arbiter enters it.
 const ENTERED: &[Code] = &[
     Code::TwoHands,
@@ -95,6 +110,7 @@ fn every_code_is_raised_entered_or_stands_in_the_state() {
         let ways = [raised, ENTERED.contains(&code), STATE.contains(&code)];
         assert_eq!(ways.into_iter().filter(|&way| way).count(), 1, "{code}");
         assert_eq!(ENTERED.contains(&code), code.witness() == Witness::People);
+        assert_eq!(STATE.contains(&code), code.witness() == Witness::State);
     }
 }
 

@@ -1,9 +1,13 @@
 //! Small words shared by every room: board numbers, game names, moments.
 
+mod time_control;
+
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+pub use time_control::{NoTimeControl, TimeControl};
 
 /// Which side of the game: White or Black.
 pub type Side = shakmaty::Color;

@@ -18,7 +18,7 @@ use std::{
 
 use atalaya::{
     dgt::{self, Message, bus},
-    hall::{Pairings, Ports, Settings, Sources, settings::TimeControl},
+    hall::{Pairings, Ports, Settings, Sources},
     incident::{Order, VERBS},
     journal::{Found, Kind, MAGIC, Reader, Replay, read_inbytes},
     link::Address,
@@ -27,7 +27,7 @@ use atalaya::{
     scenario,
     simulate::{parse_games, read_games},
     web::Users,
-    words::At,
+    words::{At, TimeControl},
 };
 use base64::{Engine, prelude::BASE64_STANDARD};
 use common::journalled::{Plan, journalled};

@@ -8,9 +8,12 @@ use tokio::sync::watch;
 use super::{
     Settings,
     pairings::{Pairings, PairingsError},
-    settings::{TimeControl, Variant},
+    settings::Variant,
 };
-use crate::{monitor, words::BoardNo};
+use crate::{
+    monitor,
+    words::{BoardNo, TimeControl},
+};
 
 /// The configuration with the pairings it names.
 #[derive(Debug, Clone)]

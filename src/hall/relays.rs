@@ -443,7 +443,7 @@ fn event(settings: &Settings) -> Event {
         date: event.pgn_date(),
         round: event.round.clone(),
         time_control: control.map(ToString::to_string),
-        first_s: control.map(super::settings::TimeControl::first_s),
+        first_s: control.map(crate::words::TimeControl::first_s),
         chess960: event.variant == Variant::Chess960,
         pairings: event.pairings.clone(),
     }

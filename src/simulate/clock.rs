@@ -1,88 +1,9 @@
-//! The chess clock beside the board: time controls and running times.
-
-use std::str::FromStr;
+//! The chess clock beside the board: running times.
 
 use crate::{
     dgt::{ClockTimes, Hand, HandTime},
     words::Side,
 };
-
-/// One period of a time control.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Period {
-    /// Moves to make in it; none for the rest of the game.
-    pub moves: Option<u32>,
-    /// Time added at its start, in ms.
-    pub base_ms: u64,
-    /// Fischer increment, in ms.
-    pub increment_ms: u64,
-}
-
-/// A PGN TimeControl: `40/5400+30:1800+30`, `900+10`, `180`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TimeControl(Vec<Period>);
-
-impl Default for TimeControl {
-    /// 90 minutes and 30 seconds a move: what an unknown control is played with.
-    fn default() -> TimeControl {
-        TimeControl(vec![Period {
-            moves: None,
-            base_ms: 5_400_000,
-            increment_ms: 30_000,
-        }])
-    }
-}
-
-impl FromStr for TimeControl {
-    type Err = std::num::ParseIntError;
-
-    fn from_str(text: &str) -> Result<TimeControl, Self::Err> {
-        let period = |text: &str| {
-            let (moves, rest) = match text.split_once('/') {
-                Some((moves, rest)) => (Some(moves.parse()?), rest),
-                None => (None, text),
-            };
-            let (base, increment) = rest.split_once('+').unwrap_or((rest, "0"));
-            Ok(Period {
-                moves,
-                base_ms: u64::from(base.parse::<u32>()?) * 1000,
-                increment_ms: u64::from(increment.parse::<u32>()?) * 1000,
-            })
-        };
-        text.split(':')
-            .map(period)
-            .collect::<Result<_, _>>()
-            .map(TimeControl)
-    }
-}
-
-impl TimeControl {
-    /// Time on both clocks before the game, in ms.
-    #[must_use]
-    pub fn initial_ms(&self) -> u64 {
-        self.0.first().map_or(0, |period| period.base_ms)
-    }
-
-    /// What a side's clock gains by its press number `moves` (from 1), in ms.
-    #[must_use]
-    pub fn gain_ms(&self, moves: u32) -> u64 {
-        let mut end = 0;
-        for (i, period) in self.0.iter().enumerate() {
-            let Some(length) = period.moves else {
-                return period.increment_ms;
-            };
-            end += length;
-            if moves == end {
-                let next = self.0.get(i + 1).map_or(0, |next| next.base_ms);
-                return period.increment_ms + next;
-            }
-            if moves < end {
-                return period.increment_ms;
-            }
-        }
-        self.0.last().map_or(0, |period| period.increment_ms)
-    }
-}
 
 /// The clock. Times in ms; the display rounds up, so that it shows zero only at flag fall, which
 /// these players never reach: their clock stands at its last second instead.

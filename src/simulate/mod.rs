@@ -21,7 +21,7 @@ mod virtual_board;
 mod wire;
 
 pub use bus::Bus;
-pub use clock::{Clock, Period, TimeControl};
+pub use clock::Clock;
 pub use games::{GamesError, PlannedGame, PlannedPly, parse_games, read_games};
 pub use noise::{Noise, UnknownNoise};
 pub use pty::{Error, Options, PtyBoard, Summary, run, run_boards};

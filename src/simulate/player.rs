@@ -5,15 +5,10 @@ use std::sync::Arc;
 use shakmaty::{Board, Chess, Piece, Position, Role, Square, uci::UciMove};
 
 use super::{
-    clock::{Clock, TimeControl},
-    games::PlannedGame,
-    hands::Hands,
-    mishap,
-    noise::Rates,
-    past::Past,
+    clock::Clock, games::PlannedGame, hands::Hands, mishap, noise::Rates, past::Past,
     truth::TruthEvent,
 };
-use crate::words::{Side, side_name};
+use crate::words::{Side, TimeControl, side_name};
 
 /// A deed at the board or the clock.
 #[derive(Debug, Clone)]
@@ -166,7 +161,10 @@ impl Players {
         let target = self.pos.board().clone();
         self.rearrange(&mut at, pass_ms, &target, 300);
         let turn = self.pos.turn();
-        self.act(at, Act::Reset(self.control.initial_ms(), turn));
+        self.act(
+            at,
+            Act::Reset(u64::from(self.control.first_s()) * 1000, turn),
+        );
         at += self.rng.u64(5_000..30_000);
         self.act(
             at,
@@ -188,7 +186,7 @@ impl Players {
                 .saturating_sub(u64::from(seconds) * 1000)
                 .saturating_sub(1_500),
             None => {
-                let mean = (self.control.initial_ms() / 50 + gain / 2).max(1_000);
+                let mean = (u64::from(self.control.first_s()) * 20 + gain / 2).max(1_000);
                 self.rng.u64(200..2 * mean)
             }
         };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use shakmaty::{Chess, Position, san::San};
 
-use super::{Noise, PlannedGame, Session, TimeControl, Truth, TruthEvent, parse_games};
+use super::{Noise, PlannedGame, Session, Truth, TruthEvent, parse_games};
 use crate::dgt::{ClockMessage, Frames, Hand, Message, square_of};
 
 const GAMES: &str = r#"[Result "1-0"]
@@ -152,16 +152,6 @@ fn games_are_played_as_written() {
 fn same_seed_same_bytes() {
     let session = || Session::new(1, games(), 11, Noise::Rough, 0.3, false);
     assert_eq!(play(session()), play(session()));
-}
-
-#[test]
-fn time_controls() {
-    let control: TimeControl = "40/5400+30:1800+30".parse().expect("a control");
-    assert_eq!(control.initial_ms(), 5_400_000);
-    assert_eq!(control.gain_ms(39), 30_000);
-    assert_eq!(control.gain_ms(40), 1_830_000);
-    assert_eq!(control.gain_ms(41), 30_000);
-    assert!("?".parse::<TimeControl>().is_err());
 }
 
 #[test]

@@ -4,8 +4,7 @@ use std::{net::SocketAddr, str::FromStr};
 
 use super::super::Ports;
 use super::words::{
-    BrokerAddress, InvertedRook, RelayKind, RookFirst, TimeControl, Variant, WebTls,
-    parse_listen_or_none,
+    BrokerAddress, InvertedRook, RelayKind, RookFirst, Variant, WebTls, parse_listen_or_none,
 };
 use crate::{
     board::ClockSide,
@@ -14,6 +13,7 @@ use crate::{
     publish::Topics,
     relay::{Boards, far::Place, sftp::HostKey},
     web::is_user_name,
+    words::TimeControl,
 };
 
 /// A table of the configuration.

@@ -17,15 +17,14 @@ use serde::Deserialize;
 pub use fault::{Fault, Place, SettingsError};
 pub use keys::{Key, TABLES, Table};
 pub use load::Sources;
-pub use words::{
-    BrokerAddress, InvertedRook, RelayKind, RookFirst, TimeControl, UnknownWord, Variant, WebTls,
-};
+pub use words::{BrokerAddress, InvertedRook, RelayKind, RookFirst, UnknownWord, Variant, WebTls};
 
 use super::Ports;
 use crate::{
     board::ClockSide,
     laws::{Edition, Lang, Regime, Rulings},
     link::{Address, Level, Lines, Manner},
+    words::TimeControl,
 };
 
 /// The whole configuration.

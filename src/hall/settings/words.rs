@@ -4,8 +4,6 @@ use std::{fmt, net::SocketAddr, str::FromStr};
 
 use serde::{Deserialize, Deserializer, de::Error as _};
 
-use crate::simulate;
-
 /// A text that is none of the known words.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is no {what}: write {choice}")]
@@ -208,47 +206,6 @@ impl FromStr for BrokerAddress {
             port: port.ok_or_else(wrong)?,
             tls,
         })
-    }
-}
-
-/// A time control as PGN writes it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TimeControl {
-    text: String,
-    periods: simulate::TimeControl,
-}
-
-impl TimeControl {
-    /// Seconds both clocks begin with.
-    pub fn first_s(&self) -> u32 {
-        u32::try_from(self.periods.initial_ms() / 1000).unwrap_or(u32::MAX)
-    }
-
-    /// Seconds a side gains with each of its first moves.
-    pub fn increment_s(&self) -> u32 {
-        u32::try_from(self.periods.gain_ms(0) / 1000).unwrap_or(u32::MAX)
-    }
-}
-
-impl fmt::Display for TimeControl {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
-    }
-}
-
-impl FromStr for TimeControl {
-    type Err = UnknownWord;
-
-    fn from_str(text: &str) -> Result<TimeControl, UnknownWord> {
-        let choice = "MOVES/SECONDS+INCREMENT, periods parted by a colon, \
-                      such as 40/5400+30:1800+30 or 180+2";
-        match text.parse() {
-            Ok(periods) => Ok(TimeControl {
-                text: text.to_owned(),
-                periods,
-            }),
-            Err(_) => Err(unknown(text, "time control", choice)),
-        }
     }
 }
 

@@ -10,7 +10,7 @@ use crate::{
     game::{Case, Recorded, Stage},
     incident::Alert,
     laws::{self, Certainty, Code, Finding, Stand},
-    words::{At, Side},
+    words::{At, Side, TimeControl},
 };
 
 /// Times at the start may differ so much from the time control: the clock runs already, s.
@@ -315,7 +315,7 @@ impl Monitor {
     }
 
     fn flag_fell(&mut self, side: Side, facts: &ClockFacts) {
-        let needed = periods(self.settings.time_control.as_deref());
+        let needed = self.moves_due();
         let made = self.moves_made(side);
         let added = usize::from(self.told.added[side.fold_wb(0, 1)]);
         let code = match needed.get(added) {
@@ -335,7 +335,7 @@ impl Monitor {
     }
 
     fn time_was_added(&mut self, side: Side, was_s: u32) {
-        let needed = periods(self.settings.time_control.as_deref());
+        let needed = self.moves_due();
         let added = &mut self.told.added[side.fold_wb(0, 1)];
         let moves = needed.get(usize::from(*added)).copied();
         *added = added.saturating_add(1);
@@ -350,7 +350,7 @@ impl Monitor {
 
     /// The clock starts at the start array: its times are to be those of the event.
     pub(super) fn weigh_setting(&mut self) {
-        let Some(base) = self.settings.time_control.as_deref().and_then(base_s) else {
+        let Some(base) = self.time_control().map(|control| control.first_s()) else {
             return;
         };
         let facts = *self.clock.facts();
@@ -362,6 +362,17 @@ impl Monitor {
         if let Some(side) = Side::ALL.into_iter().find(off) {
             self.raise_now(Finding::certain(Code::ClockSettingWrong, side, Vec::new()));
         }
+    }
+
+    fn time_control(&self) -> Option<TimeControl> {
+        self.settings.time_control.as_deref()?.parse().ok()
+    }
+
+    /// Moves due at the end of each period but the last, counted from the start of the game.
+    fn moves_due(&self) -> Vec<usize> {
+        let control = self.time_control();
+        let due = control.iter().flat_map(TimeControl::due);
+        due.map(|moves| moves as usize).collect()
     }
 
     fn moves_made(&self, side: Side) -> usize {
@@ -414,40 +425,4 @@ fn pawn_on_last_rank(board: &Board) -> bool {
     Side::ALL
         .into_iter()
         .any(|side| (board.pawns() & board.by_color(side) & last(side)).any())
-}
-
-/// Moves due at the end of each period but the last, counted from the start of the game:
-/// `40/5400+30:20/3600+30:900+30` gives 40, 60.
-fn periods(control: Option<&str>) -> Vec<usize> {
-    let mut due = 0;
-    control
-        .unwrap_or_default()
-        .split(':')
-        .filter_map(|period| period.split_once('/')?.0.parse::<usize>().ok())
-        .map(|moves| {
-            due += moves;
-            due
-        })
-        .collect()
-}
-
-/// The first period's time, s.
-fn base_s(control: &str) -> Option<u32> {
-    let first = control.split(':').next()?;
-    let time = first.split_once('/').map_or(first, |(_, time)| time);
-    time.split('+').next()?.parse().ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_time_control_tells_its_moves_and_its_first_time() {
-        assert_eq!(periods(Some("40/5400+30:20/3600+30:900+30")), [40, 60]);
-        assert_eq!(periods(Some("180+2")), Vec::<usize>::new());
-        assert_eq!(base_s("40/5400+30:1800+30"), Some(5400));
-        assert_eq!(base_s("180+2"), Some(180));
-        assert_eq!(base_s("?"), None);
-    }
 }

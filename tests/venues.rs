@@ -156,3 +156,101 @@ async fn a_hall_that_was_cut_off_catches_up_and_the_other_goes_on() {
         assert_eq!(status(hall.id, &phone.seen).as_deref(), Some("stopped"));
     }
 }
+
+/// A venue's own Mosquitto, bridged to the centre as config/mosquitto-bridge.conf says.
+fn bridged(broker: &Path, id: &str, centre: SocketAddr, folder: &Path) -> (SocketAddr, Guard) {
+    let port = free_port();
+    let recipe = include_str!("../config/mosquitto-bridge.conf")
+        .replace("centre.example:8883", &centre.to_string())
+        .replace("north", id);
+    let text = format!(
+        "listener {port} 127.0.0.1\nallow_anonymous true\nmax_queued_messages 20000\n{recipe}"
+    );
+    let file = folder.join(format!("{id}.conf"));
+    fs::write(&file, text).expect("it writes");
+    let mut command = Command::new(broker);
+    command.arg("-c").arg(&file);
+    let guard = Guard::spawn(command.stdout(Stdio::null()).stderr(Stdio::null()));
+    (SocketAddr::from(([127, 0, 0, 1], port)), guard)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn venues_with_brokers_of_their_own_are_bridged_to_a_third() {
+    let (Some(broker), Some(publish)) = (program("mosquitto"), program("mosquitto_pub")) else {
+        return;
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    let port = free_port();
+    let _centre = mosquitto(&broker, port);
+    let centre = SocketAddr::from(([127, 0, 0, 1], port));
+    let Some(mut phone) = Subscriber::start(centre) else {
+        return;
+    };
+    let line = Gate::open(centre).await;
+    let (north, _north_broker) = bridged(&broker, "north", line.addr, folder.path());
+    let (south, _south_broker) = bridged(&broker, "south", centre, folder.path());
+    let mut halls = [Hall::open("north", north), Hall::open("south", south)];
+    for id in ["north", "south"] {
+        assert!(
+            phone.wait(PATIENCE, |seen| played(id, seen) >= 6),
+            "{id} plays"
+        );
+    }
+
+    // Whoever looks from afar commands, too.
+    let command = Command::new(publish)
+        .args(["-h", "127.0.0.1", "-p", &port.to_string(), "-q", "1"])
+        .args(["-t", "atalaya/v1/north/cmd/ana/resync"])
+        .args(["-m", r#"{"transaction":"t1","board":1}"#])
+        .status();
+    assert!(command.expect("it runs").success());
+    let answered = |seen: &[Seen]| {
+        let reply = seen
+            .iter()
+            .find(|seen| seen.topic == "atalaya/v1/north/reply/ana");
+        reply.is_some_and(|reply| reply.json()["status"] == "ok")
+    };
+    assert!(phone.wait(PATIENCE, answered), "the answer comes up");
+
+    let bridge = |seen: &[Seen]| {
+        let mut told = seen.iter().rev();
+        let last = told.find(|seen| seen.topic == "atalaya/v1/north/bridge");
+        last.map(|last| last.payload.clone())
+    };
+    assert_eq!(bridge(&phone.seen).as_deref(), Some("1"));
+    line.point(None);
+    let away = |seen: &[Seen]| bridge(seen).as_deref() == Some("0");
+    assert!(
+        phone.wait(PATIENCE, away),
+        "the centre says that it is cut off"
+    );
+    let (north, south) = (played("north", &phone.seen), played("south", &phone.seen));
+    thread::sleep(cut());
+    assert!(phone.wait(PATIENCE, |seen| played("south", seen) > south + 3));
+    assert_eq!(
+        played("north", &phone.seen),
+        north,
+        "nothing comes from there"
+    );
+    line.point(Some(centre));
+    let back =
+        |seen: &[Seen]| bridge(seen).as_deref() == Some("1") && played("north", seen) > north + 3;
+    assert!(
+        phone.wait(PATIENCE, back),
+        "it comes back with what was played"
+    );
+
+    for hall in &mut halls {
+        hall.close();
+    }
+    let stopped = |seen: &[Seen]| {
+        let state = |id| status(id, seen);
+        ["north", "south"].map(state) == ["stopped", "stopped"].map(|word| Some(word.to_owned()))
+    };
+    assert!(phone.wait(PATIENCE, stopped), "the last word comes up");
+    for hall in &halls {
+        let heard = hall.heard(&phone.seen);
+        println!("{}: {} moves heard", hall.id, moves(&heard));
+        same(&heard, &hall.truth().join("boards.jsonl"));
+    }
+}

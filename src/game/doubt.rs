@@ -10,14 +10,15 @@ use super::{
 };
 use crate::{board::Placement, words::At};
 
-/// A man whose square reads another man of its side, or nothing, though no ply touched it.
+/// A square that no ply touched and that reads another man of its man's side, or nothing; or one
+/// that still reads the man who left it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Misread {
     square: Square,
     /// The code the square reads.
     reads: u8,
     /// The man that stands there.
-    man: Piece,
+    man: Option<Piece>,
     /// The ply at whose press it was noticed.
     ply: u16,
 }
@@ -31,7 +32,7 @@ impl Game {
         let mut believed = *read;
         for misread in &self.misread {
             if read.code(misread.square) == misread.reads {
-                believed.set(misread.square, Some(misread.man));
+                believed.set(misread.square, misread.man);
             }
         }
         believed
@@ -63,61 +64,73 @@ impl Game {
         self.misread.iter().map(|misread| misread.square)
     }
 
-    /// The one legal ply of the presser that explains the men, but for one man that it did not
-    /// touch: that man is read wrong or was taken off. The case is told, the ply stands.
-    pub(super) fn all_but_one_man(&mut self, press: &Press, case: &Case, at: At) -> bool {
-        if self.last_final().turn() != press.side || self.one_square_still_reads_as_before() {
+    /// The one legal ply of the presser that explains the men, but for one square: a man that it did
+    /// not touch is read wrong or was taken off, or the square that its man left is slow to let go.
+    /// The case is told, the ply stands.
+    pub(super) fn all_but_one_square(&mut self, press: &Press, case: &Case, at: At) -> bool {
+        if self.last_final().turn() != press.side || self.one_square_not_reached_yet() {
             return false;
         }
-        let mut fitting = self.but_for_one_square().filter_map(|(mv, square)| {
-            let man = self.tree.anchor().placement.piece(square)?;
-            let read = self.seen.piece(square);
-            let less = read.is_none_or(|read| read.color == man.color);
-            less.then_some((mv, square, man))
+        let mut fitting = self.plies_but_for_one_square().filter(|(mv, square)| {
+            let stood = self.tree.anchor().placement.piece(*square);
+            let read = self.seen.piece(*square);
+            mv.from() == Some(*square)
+                || stood.is_some_and(|man| read.is_none_or(|read| read.color == man.color))
         });
-        let (Some((mv, square, man)), None) = (fitting.next(), fitting.next()) else {
+        let (Some((mv, square)), None) = (fitting.next(), fitting.next()) else {
             return false;
         };
         drop(fitting);
         self.out.push(Event::Unexplained(Box::new(case.clone())));
+        let id = self.tree.grow_known(0, mv, self.changed, self.edges.len());
         self.misread.push(Misread {
             square,
             reads: self.seen.code(square),
-            man,
+            man: self.tree.node(id).placement.piece(square),
             ply: case.ply,
         });
         self.seen = self.believed(&self.seen);
-        let id = self.tree.grow_known(0, mv, self.changed, self.edges.len());
         self.current = Some(id);
         self.make_final(id, Some(press), at);
         true
     }
 
-    /// Whether a legal ply explains the men but for one square, which it does not touch.
+    /// Whether a legal ply explains the men but for one square.
     pub(super) fn one_square_off(&self) -> bool {
-        self.but_for_one_square().next().is_some()
+        self.plies_but_for_one_square().next().is_some()
     }
 
-    /// Whether a legal ply explains the men but for one of its squares, which reads as if it had not
-    /// been played yet.
-    fn one_square_still_reads_as_before(&self) -> bool {
-        let anchor = self.tree.anchor();
-        anchor.successors().iter().any(|(_, stood)| {
-            let late = stood.differs(&self.seen).single_square();
-            late.is_some_and(|square| {
-                stood.code(square) != anchor.placement.code(square)
-                    && self.seen.code(square) == anchor.placement.code(square)
-            })
+    /// Whether a legal ply explains the men but for a square that its man comes to or a man taken in
+    /// passing leaves, which reads as if it had not been played yet.
+    fn one_square_not_reached_yet(&self) -> bool {
+        let anchor = &self.tree.anchor().placement;
+        self.but_for_one_square().any(|(mv, stood, square)| {
+            stood.code(square) != anchor.code(square)
+                && self.seen.code(square) == anchor.code(square)
+                && mv.from() != Some(square)
         })
     }
 
-    /// Legal plies that explain the men but for one square which they do not touch.
-    fn but_for_one_square(&self) -> impl Iterator<Item = (Move, Square)> + '_ {
-        let anchor = self.tree.anchor();
-        anchor.successors().iter().filter_map(|(mv, stood)| {
+    /// Legal plies that explain the men but for one square, which they do not touch or which their
+    /// man left.
+    fn plies_but_for_one_square(&self) -> impl Iterator<Item = (Move, Square)> + '_ {
+        let anchor = &self.tree.anchor().placement;
+        self.but_for_one_square()
+            .filter_map(move |(mv, stood, square)| {
+                let untouched = stood.code(square) == anchor.code(square);
+                let left_behind = mv.from() == Some(square)
+                    && !mv.is_castle()
+                    && self.seen.code(square) == anchor.code(square);
+                (untouched || left_behind).then_some((mv, square))
+            })
+    }
+
+    /// Legal plies that explain the men but for one square, with the men they leave.
+    fn but_for_one_square(&self) -> impl Iterator<Item = (Move, &Placement, Square)> + '_ {
+        let successors = self.tree.anchor().successors();
+        successors.iter().filter_map(|(mv, stood)| {
             let square = stood.differs(&self.seen).single_square()?;
-            let untouched = stood.code(square) == anchor.placement.code(square);
-            untouched.then_some((*mv, square))
+            Some((*mv, stood, square))
         })
     }
 

@@ -9,8 +9,8 @@ use super::{
     ground::Ground,
     history::History,
     join::SET_UP_MS,
-    looks::Looks,
-    press::Press,
+    looks::{Looks, Stood},
+    press::{Press, SCAN_MS, landing},
     recall::Recall,
     start::{is_centre, is_start_array, king_in_centre, shown_result},
     tree::{Node, Step, Tree},
@@ -79,7 +79,7 @@ pub struct Game {
     pub(super) unmoved: Option<Press>,
     pub(super) open: Option<OpenCase>,
     pub(super) facts: ClockFacts,
-    looks: Looks,
+    pub(super) looks: Looks,
     stopped: Option<At>,
     pub(super) stage: Stage,
     pub(super) wandered: bool,
@@ -227,12 +227,16 @@ impl Game {
         self.changed = at;
         self.asked = false;
         self.look(at);
+        if self.current.is_none() && self.press.is_none() {
+            self.notice_read_late(at);
+        }
     }
 
     /// A full board told what the updates had not: `edges` lead to `seen`.
     pub fn patched(&mut self, edges: &[Edge], seen: &Placement, at: At) {
         self.patched = Some(at);
         self.saw(edges, seen, at);
+        self.moved_on_instead();
         let lost = self.stage == Stage::Playing && self.current.is_none();
         if lost && self.open.is_none() && !self.restoring {
             self.bridge_lost_updates();
@@ -377,10 +381,16 @@ impl Game {
             let (clock_s, clock_about) = match &closed_by[index] {
                 Some(press) if press.side == side => (press.facts.time_of(side), false),
                 _ => {
-                    let replied = path
-                        .get(index + 1)
-                        .map(|&id| self.tree.node(id).first_shown);
-                    let look = self.looks.of_ply(side, node.first_shown, replied);
+                    let reply = path.get(index + 1).map(|&id| self.tree.node(id));
+                    let stood = Stood {
+                        shown: node.first_shown,
+                        landed: self.landed(&node),
+                        lifted: self.lifted(&node),
+                        reply_landed: reply.and_then(|reply| self.landed(reply)),
+                        replied: reply.map(|reply| reply.first_shown),
+                        heard: self.last_update(reply.unwrap_or(&node).first_shown),
+                    };
+                    let look = self.looks.of_ply(side, &stood);
                     (look.time_s, look.about)
                 }
             };
@@ -420,6 +430,40 @@ impl Game {
         }
         self.edges.drain(..turn_began);
         self.current = self.tree.rebase(id, self.current);
+    }
+
+    /// When an update told of the man of a ply on the square that it ended on.
+    fn landed(&self, node: &Node) -> Option<At> {
+        let Step::Move(mv) = node.step else {
+            return None;
+        };
+        let to = landing(mv, node.ground.turn().other());
+        let until = node.edges.min(self.edges.len());
+        let mut updates = self.edges[..until].iter().rev();
+        let came = updates.find(|edge| edge.square == to && edge.to == node.placement.get(to));
+        came.filter(|edge| self.is_update(edge)).map(|edge| edge.at)
+    }
+
+    /// When an update told that the man of a ply had left his square, if none told more of him.
+    fn lifted(&self, node: &Node) -> Option<At> {
+        let Step::Move(mv) = node.step else {
+            return None;
+        };
+        let from = mv.from()?;
+        let mut updates = self.edges.iter().rev().filter(|edge| self.is_update(edge));
+        let last = updates.find(|edge| edge.square == from)?;
+        (last.to == Reading::Empty).then_some(last.at)
+    }
+
+    fn last_update(&self, until: At) -> At {
+        let mut updates = self.edges.iter().rev().filter(|edge| self.is_update(edge));
+        let last = updates.find(|edge| edge.at <= until);
+        last.map_or(At::default(), |edge| edge.at)
+    }
+
+    /// Told by the square itself, not by a full board.
+    pub(super) fn is_update(&self, edge: &Edge) -> bool {
+        self.patched != Some(edge.at)
     }
 
     /// The case of the men as they stand.
@@ -639,10 +683,23 @@ impl Game {
     }
 
     /// A ply that stood when the clock was stopped; or that a full board told of just after, when
-    /// both were learnt as the link came back.
+    /// both were learnt as the link came back; or that lacked but a man it took, slow to be read as
+    /// gone.
     fn stood_at_stop(&self, node: &Node, stop: At) -> bool {
         node.shown <= stop
             || (self.patched == Some(node.shown) && node.shown.ms_since(stop) < STOPPED_MS)
+            || self.only_taken_man_left_since(node, stop)
+    }
+
+    fn only_taken_man_left_since(&self, node: &Node, stop: At) -> bool {
+        let taken = match node.step {
+            Step::Move(mv) => mv.capture().map(|role| role.of(node.ground.turn())),
+            Step::Anchor | Step::Irregular | Step::Pass => None,
+        };
+        taken.is_some_and(|taken| {
+            let mut since = self.edges.iter().filter(|edge| edge.at > stop);
+            since.all(|edge| edge.from == Reading::Man(taken) && edge.to == Reading::Empty)
+        })
     }
 
     /// The men stand as before an irregular ply that the game had gone on from: an arbiter put the
@@ -670,6 +727,35 @@ impl Game {
         self.take_back(self.record.len() - 1, at);
         self.current = self.tree.find(&self.seen, at, 0, None);
         self.current
+    }
+
+    /// The man of the last ply is read on a further square, and only long after on the one before no
+    /// more: he had moved on before the press, past a square that was slow to show him and one that was
+    /// slow to let go.
+    fn notice_read_late(&mut self, at: At) {
+        let (Some(last), [came, left]) = (self.record.last(), self.edges.as_slice()) else {
+            return;
+        };
+        let side = last.side;
+        let slow = left.at.ms_since(came.at) > SCAN_MS;
+        let same_man = came.to == left.from && left.to == Reading::Empty;
+        let from_same_square = |mv: &Move| {
+            let before = last.mv.filter(|before| before.to() == left.square);
+            before.is_some_and(|before| before.from() == mv.from())
+        };
+        let instead = last.before.successors();
+        let explained = instead
+            .iter()
+            .any(|(mv, stood)| *stood == self.seen && from_same_square(mv));
+        if !(slow && same_man && explained && self.facts.running == Some(side.other())) {
+            return;
+        }
+        self.take_back(self.record.len() - 1, at);
+        self.current = self.tree.find(&self.seen, at, 0, None);
+        if let Some(id) = self.current {
+            let press = Press::seen(side, self.facts, at, false);
+            self.make_final(id, Some(&press), at);
+        }
     }
 
     fn take_back(&mut self, index: usize, at: At) {

@@ -16,6 +16,8 @@ use crate::{
 
 /// The clock is read a few times a second: a press is seen so late, ms (protocol section 7).
 const LEVER_LAG_MS: u64 = 290;
+/// A board looks at each square once in so long, ms (protocol section 7).
+pub(super) const SCAN_MS: u64 = 260;
 /// A man that came to its square about when the clock was pressed, from another square where it had
 /// stood, is believed there when all stood still for so long, ms: a man that was taken in the reply is
 /// often sensed beside its square (reconstruction.md 2).
@@ -170,13 +172,18 @@ impl Game {
     }
 
     /// The ply that this press closed, where the presser has made another since: the last that
-    /// stood by then.
+    /// stood by then, or that the scan was slow to show while the reply before it stood long since.
     fn shown_at_press(&self, current: usize, press: &Press) -> usize {
         let path = self.tree.path(current);
         let mut own = path.iter().rev().step_by(2).copied();
         let stood = |&id: &usize| {
-            let shown = self.tree.node(id).first_shown;
-            shown <= press.at || self.patched == Some(shown)
+            let node = self.tree.node(id);
+            let shown = node.first_shown;
+            let answered = self.tree.node(node.parent).first_shown;
+            let read_late = shown <= press.at.plus_ms(SCAN_MS)
+                && node.parent != 0
+                && press.at.ms_since(answered) > LEVER_LAG_MS;
+            shown <= press.at || self.patched == Some(shown) || read_late
         };
         own.find(stood).unwrap_or(current)
     }
@@ -370,6 +377,36 @@ impl Game {
         }
     }
 
+    /// A ply that its man had left again before the press, though the men would let it be followed by
+    /// the opponent's: the one other ply that does.
+    pub(super) fn moved_on_instead(&mut self) {
+        let path = self.current.map(|id| self.tree.path(id));
+        let Some([first, _]) = path.as_deref() else {
+            return;
+        };
+        let node = self.tree.node(*first);
+        let Step::Move(passed) = node.step else {
+            return;
+        };
+        let mover = node.ground.turn().other();
+        let to = landing(passed, mover);
+        let man = node.placement.get(to);
+        let updates = self.edges.iter().rev().filter(|edge| self.is_update(edge));
+        let left = updates
+            .clone()
+            .find(|edge| edge.square == to)
+            .filter(|edge| edge.from == man && edge.to == Reading::Empty);
+        if !left.is_some_and(|left| self.looks.ran_on_after(mover, left.at)) {
+            return;
+        }
+        let mut ways = self.best_ways(2, true);
+        ways.retain(|way| way[0] != passed);
+        if let [way] = ways.as_slice() {
+            let edges = self.edges.len();
+            self.current = Some(self.tree.leave_only(way, self.changed, edges));
+        }
+    }
+
     fn one_way(&mut self, plies: usize, updates_lost: bool) -> Option<usize> {
         let ways = self.best_ways(plies, updates_lost);
         let [way] = ways.as_slice() else {
@@ -439,7 +476,7 @@ impl Game {
             self.make_final(id, None, at);
         }
         let case = self.case(press.side, Some(press.at));
-        if self.all_but_one_man(press, &case, at) {
+        if self.all_but_one_square(press, &case, at) {
             return;
         }
         self.open = Some(OpenCase {
@@ -506,7 +543,7 @@ impl Game {
 }
 
 /// The square on which the moving man (when castling: the king) ends.
-fn landing(mv: Move, mover: Side) -> Square {
+pub(super) fn landing(mv: Move, mover: Side) -> Square {
     match mv {
         Move::Castle { king, rook } => CastlingSide::from_king_side(king < rook).king_to(mover),
         _ => mv.to(),

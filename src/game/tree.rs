@@ -152,6 +152,12 @@ impl Tree {
             .fold(0, |parent, &mv| self.grow_known(parent, mv, at, edges))
     }
 
+    /// Forgets all candidates but the plies of a way; gives the last.
+    pub fn leave_only(&mut self, way: &[Move], at: At, edges: usize) -> usize {
+        self.nodes.truncate(1);
+        self.grow_way(way, at, edges)
+    }
+
     /// All candidates came to be shown at this moment, and no edge is kept of how.
     pub fn shown_by(&mut self, at: At) {
         for node in &mut self.nodes {
@@ -283,7 +289,8 @@ struct Search<'a> {
 
 impl Search<'_> {
     /// Goes on only over plies that leave no more squares wrong than before: in a gap of a few
-    /// plies each man is on its way to where it stands now, or to where it was taken.
+    /// plies each man is on its way to where it stands now, or to where it was taken. A man that
+    /// takes and goes back leaves one more wrong meanwhile.
     fn from(
         &mut self,
         ground: &Ground,
@@ -302,7 +309,7 @@ impl Search<'_> {
                     way.push(*mv);
                     self.found.push(way);
                 }
-            } else if placement.differs(self.seen).count() <= wrong {
+            } else if placement.differs(self.seen).count() <= wrong + usize::from(mv.is_capture()) {
                 let next = ground.after(*mv);
                 self.path.push(*mv);
                 self.from(&next, placement, &next.successors(), plies - 1);

@@ -473,6 +473,7 @@ impl Monitor {
             ClockChange::Ticked => {}
             ClockChange::Pressed(side) => {
                 self.weigh_sides(side);
+                self.count_press(side);
                 self.game.pressed(side, now);
             }
             ClockChange::Stopped(_) => self.game.stopped(now),

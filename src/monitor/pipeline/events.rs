@@ -26,6 +26,8 @@ const BONUS_S: u32 = 180;
 const WRONG_SIDE_MS: u64 = 15_000;
 /// So many presses in a row by the side that had not moved: the clock stands the wrong way round.
 const CONTRARY_PLIES: u8 = 4;
+/// A clock that counts other moves than were made is told of so many moves before a control.
+const COUNTER_MOVES: usize = 3;
 
 /// A time that falls to zero was at most so long before, s.
 const LAST_SECONDS_S: u32 = 60;
@@ -43,6 +45,10 @@ pub(super) struct Told {
     flag: [bool; 2],
     /// Times a period's time was added: White, Black.
     added: [u8; 2],
+    /// White's, Black's presses: what a clock counts as moves.
+    presses: [usize; 2],
+    /// That White's, Black's clock counts other moves than were made was told.
+    counter_off: [bool; 2],
     /// The clock before this message.
     clock: ClockFacts,
     /// An illegal move that was put right: what bound the player then.
@@ -85,6 +91,7 @@ impl Monitor {
     /// What a final ply brought about.
     pub(super) fn weigh_ply(&mut self, recorded: &Recorded) {
         self.weigh_replacement(recorded);
+        self.weigh_counter(recorded.side);
         if self.told.over.is_some_and(|over| over >= recorded.ply) {
             (self.told.over, self.told.moved_after) = (None, false);
         }
@@ -343,7 +350,30 @@ impl Monitor {
         // A clock that counts no moves adds at zero; one that counts adds at the press, before the
         // ply is final.
         let in_time = moves.is_none_or(|moves| made == moves || made + 1 == moves);
-        if moves.is_some() && was_s > 0 && !in_time {
+        let told = self.told.counter_off[side.fold_wb(0, 1)];
+        if moves.is_some() && was_s > 0 && !in_time && !told {
+            self.raise_now(Finding::certain(Code::MoveCounterOff, side, Vec::new()));
+        }
+    }
+
+    /// The clock counts a press as a move.
+    pub(super) fn count_press(&mut self, side: Side) {
+        if self.game.stage() == Stage::Playing {
+            self.told.presses[side.fold_wb(0, 1)] += 1;
+        }
+    }
+
+    /// A side that pressed more often than it moved gets its time early: told before the control, while
+    /// the clock can be set right.
+    fn weigh_counter(&mut self, side: Side) {
+        let index = side.fold_wb(0, 1);
+        let made = self.moves_made(side);
+        let near = self
+            .moves_due()
+            .into_iter()
+            .any(|due| (1..=COUNTER_MOVES).contains(&due.saturating_sub(made)));
+        if near && self.told.presses[index] > made && !self.told.counter_off[index] {
+            self.told.counter_off[index] = true;
             self.raise_now(Finding::certain(Code::MoveCounterOff, side, Vec::new()));
         }
     }

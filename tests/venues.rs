@@ -101,6 +101,19 @@ fn cut() -> Duration {
     Duration::from_secs(asked.unwrap_or(5))
 }
 
+/// While the line is down; gives the plies told of the north.
+fn only_the_south_plays(phone: &mut Subscriber) -> usize {
+    let (north, south) = (played("north", &phone.seen), played("south", &phone.seen));
+    thread::sleep(cut());
+    assert!(phone.wait(PATIENCE, |seen| played("south", seen) > south + 3));
+    assert_eq!(
+        played("north", &phone.seen),
+        north,
+        "nothing comes from there"
+    );
+    north
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_hall_that_was_cut_off_catches_up_and_the_other_goes_on() {
     let Some(broker) = program("mosquitto") else {
@@ -127,14 +140,7 @@ async fn a_hall_that_was_cut_off_catches_up_and_the_other_goes_on() {
         phone.wait(PATIENCE, away),
         "the broker says that it is gone"
     );
-    let (north, south) = (played("north", &phone.seen), played("south", &phone.seen));
-    thread::sleep(cut());
-    assert!(phone.wait(PATIENCE, |seen| played("south", seen) > south + 3));
-    assert_eq!(
-        played("north", &phone.seen),
-        north,
-        "nothing comes from there"
-    );
+    let north = only_the_south_plays(&mut phone);
     line.point(Some(central));
     let back = |seen: &[Seen]| {
         let online = status("north", seen).as_deref() == Some("online");
@@ -224,14 +230,7 @@ async fn venues_with_brokers_of_their_own_are_bridged_to_a_third() {
         phone.wait(PATIENCE, away),
         "the centre says that it is cut off"
     );
-    let (north, south) = (played("north", &phone.seen), played("south", &phone.seen));
-    thread::sleep(cut());
-    assert!(phone.wait(PATIENCE, |seen| played("south", seen) > south + 3));
-    assert_eq!(
-        played("north", &phone.seen),
-        north,
-        "nothing comes from there"
-    );
+    let north = only_the_south_plays(&mut phone);
     line.point(Some(centre));
     let back =
         |seen: &[Seen]| bridge(seen).as_deref() == Some("1") && played("north", seen) > north + 3;

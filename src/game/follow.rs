@@ -10,7 +10,7 @@ use super::{
     history::History,
     join::SET_UP_MS,
     looks::{Looks, Stood},
-    press::{Press, SCAN_MS, landing},
+    press::Press,
     recall::Recall,
     start::{is_centre, is_start_array, king_in_centre, shown_result},
     tree::{Node, Step, Tree},
@@ -432,40 +432,6 @@ impl Game {
         self.current = self.tree.rebase(id, self.current);
     }
 
-    /// When an update told of the man of a ply on the square that it ended on.
-    fn landed(&self, node: &Node) -> Option<At> {
-        let Step::Move(mv) = node.step else {
-            return None;
-        };
-        let to = landing(mv, node.ground.turn().other());
-        let until = node.edges.min(self.edges.len());
-        let mut updates = self.edges[..until].iter().rev();
-        let came = updates.find(|edge| edge.square == to && edge.to == node.placement.get(to));
-        came.filter(|edge| self.is_update(edge)).map(|edge| edge.at)
-    }
-
-    /// When an update told that the man of a ply had left his square, if none told more of him.
-    fn lifted(&self, node: &Node) -> Option<At> {
-        let Step::Move(mv) = node.step else {
-            return None;
-        };
-        let from = mv.from()?;
-        let mut updates = self.edges.iter().rev().filter(|edge| self.is_update(edge));
-        let last = updates.find(|edge| edge.square == from)?;
-        (last.to == Reading::Empty).then_some(last.at)
-    }
-
-    fn last_update(&self, until: At) -> At {
-        let mut updates = self.edges.iter().rev().filter(|edge| self.is_update(edge));
-        let last = updates.find(|edge| edge.at <= until);
-        last.map_or(At::default(), |edge| edge.at)
-    }
-
-    /// Told by the square itself, not by a full board.
-    pub(super) fn is_update(&self, edge: &Edge) -> bool {
-        self.patched != Some(edge.at)
-    }
-
     /// The case of the men as they stand.
     pub(super) fn case(&self, mover: Side, pressed: Option<At>) -> Case {
         Case {
@@ -729,36 +695,7 @@ impl Game {
         self.current
     }
 
-    /// The man of the last ply is read on a further square, and only long after on the one before no
-    /// more: he had moved on before the press, past a square that was slow to show him and one that was
-    /// slow to let go.
-    fn notice_read_late(&mut self, at: At) {
-        let (Some(last), [came, left]) = (self.record.last(), self.edges.as_slice()) else {
-            return;
-        };
-        let side = last.side;
-        let slow = left.at.ms_since(came.at) > SCAN_MS;
-        let same_man = came.to == left.from && left.to == Reading::Empty;
-        let from_same_square = |mv: &Move| {
-            let before = last.mv.filter(|before| before.to() == left.square);
-            before.is_some_and(|before| before.from() == mv.from())
-        };
-        let instead = last.before.successors();
-        let explained = instead
-            .iter()
-            .any(|(mv, stood)| *stood == self.seen && from_same_square(mv));
-        if !(slow && same_man && explained && self.facts.running == Some(side.other())) {
-            return;
-        }
-        self.take_back(self.record.len() - 1, at);
-        self.current = self.tree.find(&self.seen, at, 0, None);
-        if let Some(id) = self.current {
-            let press = Press::seen(side, self.facts, at, false);
-            self.make_final(id, Some(&press), at);
-        }
-    }
-
-    fn take_back(&mut self, index: usize, at: At) {
+    pub(super) fn take_back(&mut self, index: usize, at: At) {
         let ground = self.record[index].before.clone();
         let ply = self.record[index].ply;
         self.record.truncate(index);

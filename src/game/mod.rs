@@ -10,6 +10,7 @@ mod follow;
 mod ground;
 mod history;
 mod join;
+mod landings;
 mod looks;
 pub mod pgn;
 mod press;

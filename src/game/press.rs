@@ -1,11 +1,12 @@
 //! What a press proves: which candidate it closes, or that none explains the men (Article 6.2.1,
 //! 7.5.1).
 
-use shakmaty::{CastlingSide, Move, Role, Square};
+use shakmaty::{Move, Role, Square};
 
 use super::{
     event::{Event, Recorded},
     follow::{Game, OpenCase},
+    landings::landing,
     reply::under_way,
     tree::{Node, Step},
 };
@@ -377,36 +378,6 @@ impl Game {
         }
     }
 
-    /// A ply that its man had left again before the press, though the men would let it be followed by
-    /// the opponent's: the one other ply that does.
-    pub(super) fn moved_on_instead(&mut self) {
-        let path = self.current.map(|id| self.tree.path(id));
-        let Some([first, _]) = path.as_deref() else {
-            return;
-        };
-        let node = self.tree.node(*first);
-        let Step::Move(passed) = node.step else {
-            return;
-        };
-        let mover = node.ground.turn().other();
-        let to = landing(passed, mover);
-        let man = node.placement.get(to);
-        let updates = self.edges.iter().rev().filter(|edge| self.is_update(edge));
-        let left = updates
-            .clone()
-            .find(|edge| edge.square == to)
-            .filter(|edge| edge.from == man && edge.to == Reading::Empty);
-        if !left.is_some_and(|left| self.looks.ran_on_after(mover, left.at)) {
-            return;
-        }
-        let mut ways = self.best_ways(2, true);
-        ways.retain(|way| way[0] != passed);
-        if let [way] = ways.as_slice() {
-            let edges = self.edges.len();
-            self.current = Some(self.tree.leave_only(way, self.changed, edges));
-        }
-    }
-
     fn one_way(&mut self, plies: usize, updates_lost: bool) -> Option<usize> {
         let ways = self.best_ways(plies, updates_lost);
         let [way] = ways.as_slice() else {
@@ -539,13 +510,5 @@ impl Game {
             && self.patched != Some(shown)
             && shown.ms_since(press.at) > self.limits.hold_ms)
             .then(|| (mv.from().unwrap_or(mv.to()), mv.to()))
-    }
-}
-
-/// The square on which the moving man (when castling: the king) ends.
-pub(super) fn landing(mv: Move, mover: Side) -> Square {
-    match mv {
-        Move::Castle { king, rook } => CastlingSide::from_king_side(king < rook).king_to(mover),
-        _ => mv.to(),
     }
 }

@@ -5,7 +5,7 @@ use tokio::sync::watch;
 
 use super::{
     Clock, Plan, Plans,
-    lookout::{Lookout, faults},
+    lookout::{Lookout, faults, logs_itself},
 };
 use crate::{
     journal::Health,
@@ -35,7 +35,8 @@ impl Herald {
             let fault = health.borrow_and_update().fault.clone();
             let plan = self.plans.borrow_and_update().clone();
             let faults = faults(&plan, &view.borrow_and_update());
-            for fault in faults.iter().filter(|fault| !known.contains(*fault)) {
+            let news = faults.iter().filter(|fault| !known.contains(*fault));
+            for fault in news.filter(|fault| !logs_itself(fault)) {
                 let board = fault.board.map(|board| board.to_string());
                 tracing::warn!(board, fault.code, about = ?fault.about, "this does not go together");
             }

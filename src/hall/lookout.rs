@@ -1,5 +1,5 @@
 //! What does not go together, for the operator: the pairings and the boards, the results and the kings,
-//! and what Lichess does not take.
+//! and what does not go out.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -9,7 +9,7 @@ use super::plan::Plan;
 use crate::{
     monitor::{LinkState, Monitor, Output},
     publish::payload::Fault,
-    relay::lichess::Standing,
+    relay::Standing,
     words::BoardNo,
 };
 
@@ -33,13 +33,23 @@ pub struct Seen {
     pub sign: Option<&'static str>,
 }
 
+/// An output of the relay.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outlet {
+    /// A Lichess broadcast round.
+    Lichess,
+    /// Any other: its address or folder, as the operator reads it.
+    To(String),
+}
+
 /// What is looked at.
 #[derive(Debug, Clone, Default)]
 pub struct View {
     /// The boards.
     pub boards: BTreeMap<BoardNo, Seen>,
-    /// The pushes to Lichess, by address.
-    pub lichess: BTreeMap<String, Standing>,
+    /// How the outputs of the relay stand. The numbers only tell them apart: an output that ends and
+    /// one that takes its place overlap.
+    pub outlets: BTreeMap<usize, (Outlet, Standing)>,
 }
 
 /// Keeps the view; copies keep the same.
@@ -83,19 +93,34 @@ impl Lookout {
             .send_if_modified(|view| view.boards.remove(&board).is_some());
     }
 
-    /// Follows how the pushes to an address stand, until they end.
-    pub async fn follow(self, url: String, mut standing: watch::Receiver<Standing>) {
+    /// Follows how an output stands, until it ends.
+    pub async fn follow(self, outlet: Outlet, mut standing: watch::Receiver<Standing>) {
+        let mut number = 0;
+        self.0.send_if_modified(|view| {
+            number = view
+                .outlets
+                .last_key_value()
+                .map_or(0, |(last, _)| last + 1);
+            let unknown = Standing::default();
+            view.outlets.insert(number, (outlet.clone(), unknown));
+            false
+        });
         while standing.changed().await.is_ok() {
             let now = standing.borrow_and_update().clone();
             self.0.send_if_modified(|view| {
-                let old = view.lichess.insert(url.clone(), now.clone());
-                let old = old.unwrap_or_default();
+                let old = view.outlets.insert(number, (outlet.clone(), now.clone()));
+                let old = old.map(|(_, old)| old).unwrap_or_default();
                 (old.alarm, old.wrong) != (now.alarm, now.wrong)
             });
         }
         self.0
-            .send_if_modified(|view| view.lichess.remove(&url).is_some());
+            .send_if_modified(|view| view.outlets.remove(&number).is_some());
     }
+}
+
+/// The outputs log what happens to them themselves, once; its reason may change with every try.
+pub fn logs_itself(fault: &Fault) -> bool {
+    ["lichess-silent", "lichess-refuses", "relay-silent"].contains(&fault.code)
 }
 
 /// What the operator has to look at.
@@ -150,9 +175,11 @@ pub fn faults(plan: &Plan, view: &View) -> Vec<Fault> {
             fault(Some(*board), "kings-differ", &[ruled, sign]);
         }
     }
-    for standing in view.lichess.values() {
-        if let Some(why) = &standing.alarm {
-            fault(None, "lichess-silent", &[why]);
+    for (outlet, standing) in view.outlets.values() {
+        match (&standing.alarm, outlet) {
+            (Some(why), Outlet::Lichess) => fault(None, "lichess-silent", &[why]),
+            (Some(why), Outlet::To(place)) => fault(None, "relay-silent", &[place, why]),
+            (None, _) => {}
         }
         for (board, why) in &standing.wrong {
             fault(Some(*board), "lichess-refuses", &[why]);
@@ -195,11 +222,22 @@ mod tests {
         }
     }
 
+    /// No other output than Lichess looks into the games.
+    fn lone(standing: &Standing) -> Standing {
+        Standing {
+            alarm: standing.alarm.clone(),
+            ..Standing::default()
+        }
+    }
+
     fn told(plan: &Plan, boards: &[(u16, Seen)], standing: Standing) -> Vec<String> {
         let boards = boards.iter().cloned();
         let view = View {
             boards: boards.map(|(no, seen)| (BoardNo(no), seen)).collect(),
-            lichess: BTreeMap::from([("x".to_owned(), standing)]),
+            outlets: BTreeMap::from([
+                (0, (Outlet::Lichess, standing.clone())),
+                (1, (Outlet::To("sftp://x/y".to_owned()), lone(&standing))),
+            ]),
         };
         let said = |fault: Fault| {
             let board = fault.board.map(|no| no.to_string()).unwrap_or_default();
@@ -246,8 +284,16 @@ mod tests {
             wrong: vec![(BoardNo(2), "Cannot play Ke5".to_owned())],
             ..Standing::default()
         };
+        let told = told(&plan, &boards, standing);
+        // The page has words for each, in both languages.
+        let words = include_str!("../web/assets/words.js");
+        for fault in &told {
+            let code = fault.split(' ').find(|word| word.parse::<u16>().is_err());
+            let line = format!("\"fault-{}\": [\"", code.unwrap_or_default());
+            assert!(words.contains(&line), "{line}");
+        }
         assert_eq!(
-            told(&plan, &boards, standing),
+            told,
             [
                 "1 other-board 999 111",
                 "3 no-moves",
@@ -257,6 +303,7 @@ mod tests {
                 "6 nobody-paired",
                 "lichess-silent HTTP 502",
                 "2 lichess-refuses Cannot play Ke5",
+                "relay-silent sftp://x/y HTTP 502",
             ]
         );
     }

@@ -13,13 +13,14 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     Clock, Lookout, Pairings, Plan, Settings,
+    lookout::Outlet,
     settings::{Relay, RelayKind, Variant},
 };
 use crate::{
     monitor::{Monitor, Output},
     relay::{
-        self, Event, Feed, Moment, News, Profile, Reader, Seat, Sheet, Sight, Time, World,
-        book::Ending, far, lichess, sftp,
+        self, Event, Feed, Moment, News, Profile, Reader, Seat, Sheet, Sight, Standing, Time,
+        World, book::Ending, far, lichess, sftp, standing,
     },
     words::{At, BoardNo, GameId},
 };
@@ -275,6 +276,8 @@ pub(super) struct Relays {
     keeper: Option<JoinHandle<()>>,
     sight: Option<Sight>,
     outputs: Vec<Running>,
+    /// Outputs of this plan that did not start. The next plan starts them.
+    unstarted: Vec<watch::Sender<Standing>>,
     pub(super) lookout: Lookout,
 }
 
@@ -357,6 +360,7 @@ impl Relays {
                 false => output.stop().await,
             }
         }
+        self.unstarted.clear();
         for (relay, made) in ready {
             let made = match made {
                 Some(made) => made,
@@ -364,6 +368,9 @@ impl Relays {
                     Ok(made) => made,
                     Err(why) => {
                         tracing::error!(%why, "an output of the relay does not start");
+                        let standing = self.stand(&relay);
+                        standing::fails(&standing, why);
+                        self.unstarted.push(standing);
                         continue;
                     }
                 },
@@ -373,29 +380,40 @@ impl Relays {
         Ok(())
     }
 
+    /// Where an output tells how it stands.
+    fn stand(&self, relay: &Relay) -> watch::Sender<Standing> {
+        let standing = watch::Sender::default();
+        let follow = self
+            .lookout
+            .clone()
+            .follow(outlet(relay), standing.subscribe());
+        tokio::spawn(follow);
+        standing
+    }
+
     fn spawn(&mut self, relay: Relay, made: Ready, round: &str, time: RelayTime) {
         let Some(sight) = &self.sight else { return };
         let reader = Reader::new(sight.world.clone(), profile(&relay), time);
         let stop = CancellationToken::new();
         let ended = stop.clone();
+        let standing = self.stand(&relay);
         let task = match made {
             Ready::Folder => {
                 let dir = relay.dir.clone().unwrap_or_default();
-                tokio::spawn(relay::folder::run(dir, reader, ended))
+                tokio::spawn(relay::folder::run(dir, reader, standing, ended))
             }
-            Ready::Depot(depot) => tokio::spawn(far::run(depot, reader, ended)),
+            Ready::Depot(depot) => tokio::spawn(far::run(depot, reader, standing, ended)),
             Ready::Listener(listener) if relay.kind == RelayKind::Http => {
-                tokio::spawn(relay::http::run(listener, reader, ended))
+                tokio::spawn(relay::http::run(listener, reader, standing, ended))
             }
             Ready::Listener(listener) => {
                 let lives = sight.lives.clone();
-                tokio::spawn(relay::livechess::run(listener, reader, lives, ended))
+                tokio::spawn(relay::livechess::run(
+                    listener, reader, lives, standing, ended,
+                ))
             }
             Ready::Target(target) => {
                 let reader = reader.of_round(round.to_owned());
-                let standing = watch::Sender::default();
-                let url = relay.url.clone().unwrap_or_default();
-                tokio::spawn(self.lookout.clone().follow(url, standing.subscribe()));
                 tokio::spawn(lichess::run(*target, reader, standing, ended))
             }
         };
@@ -421,6 +439,23 @@ impl Relays {
             output.stop().await;
         }
     }
+}
+
+/// An output as the operator reads of it; who logs in there is nobody's business.
+fn outlet(relay: &Relay) -> Outlet {
+    let place = match (relay.kind, address(relay)) {
+        (RelayKind::Lichess, _) => return Outlet::Lichess,
+        (RelayKind::Folder, _) => relay.dir.as_deref().map(|dir| dir.display().to_string()),
+        (_, Some(address)) => Some(format!("http://{address}")),
+        (_, None) => relay.url.clone().map(|url| match url.split_once("://") {
+            Some((scheme, rest)) => {
+                let rest = rest.split_once('@').map_or(rest, |(_, rest)| rest);
+                format!("{scheme}://{rest}")
+            }
+            None => url,
+        }),
+    };
+    Outlet::To(place.unwrap_or_default())
 }
 
 fn profile(relay: &Relay) -> Profile {

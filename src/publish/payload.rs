@@ -260,7 +260,8 @@ pub struct Fault {
     /// `pairings` (so many remarks, `atalaya check` names them), `other-board` (its serial number, the
     /// paired one), `no-board`, `no-moves`, `forfeit-played` (the result paired), `nobody-paired`,
     /// `kings-differ` (the result given, the one the kings tell), `lichess-silent` (no push is taken:
-    /// why), `lichess-refuses` (this game: why).
+    /// why), `lichess-refuses` (this game: why), `relay-silent` (an output other than Lichess: its address
+    /// or folder, why nothing goes out there).
     pub code: &'static str,
     /// The particulars of the code, in that order.
     pub about: Vec<String>,

@@ -4,7 +4,10 @@
 use std::{collections::BTreeSet, fmt, str::FromStr, time::Duration};
 
 use percent_encoding::percent_decode_str;
-use tokio::time::{sleep, timeout};
+use tokio::{
+    sync::watch,
+    time::{sleep, timeout},
+};
 use tokio_util::sync::CancellationToken;
 
 use super::{
@@ -12,6 +15,7 @@ use super::{
     files::{Files, Printer},
     folder::Changes,
     ftp, sftp,
+    standing::{self, Standing},
 };
 
 /// A machine that takes nothing is tried again after so long; doubled up to [`LONGEST`].
@@ -269,8 +273,14 @@ impl Far {
     }
 }
 
-/// Keeps the far folder up to date until `stop`, then brings what is due once more.
-pub async fn run<T: Time>(depot: Depot, mut reader: Reader<T>, stop: CancellationToken) {
+/// Keeps the far folder up to date until `stop`, then brings what is due once more. `standing` learns
+/// when that fails and when it works again.
+pub async fn run<T: Time>(
+    depot: Depot,
+    mut reader: Reader<T>,
+    standing: watch::Sender<Standing>,
+    stop: CancellationToken,
+) {
     let mut printer = Printer::default();
     let mut far = Far::default();
     let mut wait = None;
@@ -293,14 +303,16 @@ pub async fn run<T: Time>(depot: Depot, mut reader: Reader<T>, stop: Cancellatio
             () = overtime(&stop) => Err(FarError::Slow),
         };
         match brought {
-            Ok(()) if wait.take().is_some() => {
-                tracing::info!(host, "the relay's files go out again")
+            Ok(()) => {
+                wait = None;
+                if standing::works(&standing) {
+                    tracing::info!(host, "the relay's files go out again");
+                }
             }
-            Ok(()) => {}
             Err(why) => {
                 far.hang_up();
                 // Said once; a machine that is away for an hour fills no log.
-                if wait.is_none() || last {
+                if standing::fails(&standing, &why) || last {
                     tracing::error!(host, %why, "the relay's files do not go out");
                 }
                 let pause = wait.map_or(AGAIN, |wait: Duration| (wait * 2).min(LONGEST));

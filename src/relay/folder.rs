@@ -7,11 +7,13 @@ use std::{
     time::Duration,
 };
 
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::{
     feed::{Reader, Time},
     files::{Files, Printer},
+    standing::{self, Standing},
 };
 
 /// A folder that takes nothing is tried again after so long.
@@ -34,8 +36,14 @@ pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     fs::rename(&scratch, path)
 }
 
-/// Keeps the folder up to date until `stop`, then writes what is due once more.
-pub async fn run<T: Time>(dir: PathBuf, mut reader: Reader<T>, stop: CancellationToken) {
+/// Keeps the folder up to date until `stop`, then writes what is due once more. `standing` learns when
+/// that fails and when it works again.
+pub async fn run<T: Time>(
+    dir: PathBuf,
+    mut reader: Reader<T>,
+    standing: watch::Sender<Standing>,
+    stop: CancellationToken,
+) {
     let mut printer = Printer::default();
     let mut written = Files::new();
     loop {
@@ -52,11 +60,16 @@ pub async fn run<T: Time>(dir: PathBuf, mut reader: Reader<T>, stop: Cancellatio
         };
         let files = printer.print(&world, reader.profile(), now);
         while let Err(why) = write(&dir, &files, &mut written).await {
-            tracing::error!(dir = %dir.display(), %why, "the relay's folder cannot be written");
+            if standing::fails(&standing, &why) {
+                tracing::error!(dir = %dir.display(), %why, "the relay's folder cannot be written");
+            }
             tokio::select! {
                 () = tokio::time::sleep(AGAIN) => {}
                 () = stop.cancelled() => return,
             }
+        }
+        if standing::works(&standing) {
+            tracing::info!(dir = %dir.display(), "the relay's folder is written again");
         }
         if last {
             return;

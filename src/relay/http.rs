@@ -15,13 +15,14 @@ use axum::{
 };
 use jiff::{Timestamp, fmt::rfc2822};
 use sha2::{Digest, Sha256};
-use tokio::net::TcpListener;
+use tokio::{net::TcpListener, sync::watch};
 use tokio_util::sync::CancellationToken;
 
 use super::{
     book::Moment,
     feed::{Reader, Time},
     files::{Files, Printer, folder},
+    standing::{Door, Standing},
 };
 
 /// One file as it is served.
@@ -88,8 +89,13 @@ impl Shelf {
 
 type Shelves = Arc<RwLock<Shelf>>;
 
-/// Serves until `stop`.
-pub async fn run<T: Time>(listener: TcpListener, mut reader: Reader<T>, stop: CancellationToken) {
+/// Serves until `stop`. `standing` learns when readers do not get in and when they do again.
+pub async fn run<T: Time>(
+    listener: TcpListener,
+    mut reader: Reader<T>,
+    standing: watch::Sender<Standing>,
+    stop: CancellationToken,
+) {
     let shelf = Shelves::default();
     let router = Router::new()
         .route("/", get(list))
@@ -107,12 +113,11 @@ pub async fn run<T: Time>(listener: TcpListener, mut reader: Reader<T>, stop: Ca
         }
         std::future::pending::<()>().await;
     };
-    let serve = axum::serve(listener, router).into_future();
+    let serve = axum::serve(Door::new(listener, standing), router).into_future();
     tokio::select! {
         () = fill => {}
-        ended = serve => if let Err(why) = ended {
-            tracing::error!(%why, "the relay's address is served no more");
-        },
+        // It never ends: what keeps readers out is told at the door.
+        _ = serve => {}
         () = stop.cancelled() => {}
     }
 }

@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 use super::{
     feed::{Reader, Time},
     push::{Outcome, Push, push},
+    standing::Standing,
 };
 use crate::words::BoardNo;
 
@@ -47,19 +48,6 @@ impl Default for Pace {
             patience: Duration::from_secs(15),
         }
     }
-}
-
-/// How the push stands, for the operator.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Standing {
-    /// Pushes that were taken.
-    pub taken: u64,
-    /// There is news, and no push is taken: why.
-    pub alarm: Option<String>,
-    /// Boards whose game is not taken as it is, and why.
-    pub wrong: Vec<(BoardNo, String)>,
-    /// Size of the last body, bytes.
-    pub bytes: usize,
 }
 
 /// Where to push. Its token is shown to nobody.
@@ -263,7 +251,7 @@ impl Course {
     }
 
     fn took(&mut self, push: Push, wrong: Vec<(BoardNo, String)>) {
-        if self.standing.alarm.take().is_some() {
+        if self.standing.works() {
             tracing::info!("Lichess takes the round again");
         }
         for (board, what) in wrong
@@ -290,11 +278,9 @@ impl Course {
         if self
             .unheard
             .is_some_and(|since| now() - since >= pace.alarm)
+            && self.standing.fails(&what)
         {
-            if self.standing.alarm.is_none() {
-                tracing::error!(what, "moves come in, and Lichess takes no push");
-            }
-            self.standing.alarm = Some(what);
+            tracing::error!(what, "moves come in, and Lichess takes no push");
         }
     }
 }

@@ -21,6 +21,7 @@ use tokio_util::sync::CancellationToken;
 use super::{
     eboard::{Eboard, setup},
     feed::{Reader, Time},
+    standing::{Door, Standing},
     world::{Live, Lives},
 };
 use crate::words::BoardNo;
@@ -35,11 +36,12 @@ struct Hub<T> {
     stop: CancellationToken,
 }
 
-/// Serves until `stop`.
+/// Serves until `stop`. `standing` learns when clients do not get in and when they do again.
 pub async fn run<T: Time>(
     listener: TcpListener,
     reader: Reader<T>,
     lives: watch::Receiver<Lives>,
+    standing: watch::Sender<Standing>,
     stop: CancellationToken,
 ) {
     let hub = Hub {
@@ -53,9 +55,8 @@ pub async fn run<T: Time>(
         .route("/api/v1.0/eboards", get(eboards::<T>))
         .with_state(hub);
     tokio::select! {
-        ended = axum::serve(listener, router).into_future() => if let Err(why) = ended {
-            tracing::error!(%why, "LiveChess clients are served no more");
-        },
+        // It never ends: what keeps clients out is told at the door.
+        _ = axum::serve(Door::new(listener, standing), router).into_future() => {}
         () = stop.cancelled() => {}
     }
 }

@@ -20,6 +20,7 @@ pub mod profile;
 pub mod push;
 pub mod round;
 pub mod sftp;
+pub mod standing;
 mod store;
 pub mod world;
 
@@ -27,4 +28,5 @@ pub use book::{Moment, Sheet};
 pub use feed::{Feed, Keeper, News, Reader, Sight, Time, feed};
 pub use profile::{Boards, BoardsError, Profile};
 pub use round::{Event, Player, Seat, Seats};
+pub use standing::Standing;
 pub use world::World;

@@ -15,7 +15,7 @@ use atalaya::relay::{
     far::{self, Depot, FarError, Login, Place},
     sftp::{HostKey, Proof},
 };
-use tokio::task::JoinHandle;
+use tokio::{sync::watch, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -38,7 +38,12 @@ fn start(state: &Path, depot: Depot) -> Running {
     Running {
         feed,
         keeper: tokio::spawn(keeper.run()),
-        far: tokio::spawn(far::run(depot, reader, stop.clone())),
+        far: tokio::spawn(far::run(
+            depot,
+            reader,
+            watch::Sender::default(),
+            stop.clone(),
+        )),
         stop,
     }
 }
@@ -138,9 +143,7 @@ async fn sftp_goes_on_after_a_broken_line() {
 async fn ftp_goes_on_after_a_broken_line() {
     let scratch = tempfile::tempdir().expect("a folder");
     let dir = scratch.path();
-    let root = dir.join("root");
-    fs::create_dir(&root).expect("it is new");
-    let Some(server) = vsftpd(dir, &root, "watchword").await else {
+    let Some((server, root)) = vsftpd(dir, "watchword").await else {
         return;
     };
     let line = Line::data(server.at).await;

@@ -15,7 +15,7 @@ use atalaya::{
     words::BoardNo,
 };
 use fastrand::Rng;
-use tokio::task::JoinHandle;
+use tokio::{sync::watch, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 
 use crate::played::{Plan, USUAL, Wall, game, world};
@@ -38,7 +38,12 @@ fn start(dir: &Path, delay_ms: u64) -> Running {
     Running {
         feed,
         keeper: tokio::spawn(keeper.run()),
-        folder: tokio::spawn(folder::run(dir.join("out"), reader, stop.clone())),
+        folder: tokio::spawn(folder::run(
+            dir.join("out"),
+            reader,
+            watch::Sender::default(),
+            stop.clone(),
+        )),
         stop,
     }
 }

@@ -5,7 +5,7 @@ use std::{net::SocketAddr, time::Duration};
 use atalaya::relay::{self, Feed, News, Profile, Reader, http};
 use fastrand::Rng;
 use reqwest::{Client, Response, StatusCode};
-use tokio::net::TcpListener;
+use tokio::{net::TcpListener, sync::watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::played::{Plan, USUAL, Wall, game};
@@ -20,6 +20,7 @@ async fn start(profile: Profile) -> (Feed, SocketAddr, CancellationToken, tempfi
     tokio::spawn(http::run(
         listener,
         Reader::new(sight.world, profile, Wall),
+        watch::Sender::default(),
         stop.clone(),
     ));
     (feed, address, stop, scratch)

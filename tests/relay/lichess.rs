@@ -9,8 +9,8 @@ use std::{
 
 use atalaya::{
     relay::{
-        Feed, Moment, News, Profile, Reader, Sheet,
-        lichess::{self, Pace, Standing, Target},
+        Feed, Moment, News, Profile, Reader, Sheet, Standing,
+        lichess::{self, Pace, Target},
         push::{MOST_BYTES, Outcome, Push, push},
     },
     words::BoardNo,

@@ -10,7 +10,10 @@ use atalaya::{
 };
 use fastrand::Rng;
 use serde_json::{Value, json};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::{
+    net::{TcpListener, TcpStream},
+    sync::watch,
+};
 use tokio_tungstenite::{
     MaybeTlsStream, WebSocketStream, connect_async,
     tungstenite::{Message, client::IntoClientRequest},
@@ -91,7 +94,13 @@ async fn start(profile: Profile) -> Served {
     let address = listener.local_addr().expect("it is bound");
     let stop = CancellationToken::new();
     let reader = Reader::new(sight.world, profile, Wall);
-    tokio::spawn(livechess::run(listener, reader, sight.lives, stop.clone()));
+    tokio::spawn(livechess::run(
+        listener,
+        reader,
+        sight.lives,
+        watch::Sender::default(),
+        stop.clone(),
+    ));
     tokio::time::sleep(Duration::from_millis(50)).await;
     Served {
         feed,

@@ -10,4 +10,7 @@ mod livechess;
 mod played;
 mod readers;
 mod servers;
+mod standing;
+#[path = "../support/mod.rs"]
+mod support;
 mod times;

@@ -8,7 +8,7 @@ use std::{
     process::{Child, Command, Stdio},
     sync::{
         Arc,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     time::Duration,
 };
@@ -119,10 +119,12 @@ pub async fn sshd(dir: &Path) -> Option<Ssh> {
     })
 }
 
-/// An FTP server that lets `ftp` in with this password, into `root`.
-pub async fn vsftpd(dir: &Path, root: &Path, password: &str) -> Option<Server> {
+/// An FTP server that lets `ftp` in with this password, into the folder that is given.
+pub async fn vsftpd(dir: &Path, password: &str) -> Option<(Server, PathBuf)> {
     let vsftpd = server("vsftpd")?;
-    fs::set_permissions(root, fs::Permissions::from_mode(0o755)).expect("it is ours");
+    let root = dir.join("root");
+    fs::create_dir(&root).expect("it is new");
+    fs::set_permissions(&root, fs::Permissions::from_mode(0o755)).expect("it is ours");
     let words = dir.join("passwords");
     fs::write(&words, format!("{password}\n")).expect("it writes");
     let empty = dir.join("empty");
@@ -141,7 +143,8 @@ pub async fn vsftpd(dir: &Path, root: &Path, password: &str) -> Option<Server> {
     );
     let file = dir.join("vsftpd.conf");
     fs::write(&file, config).expect("it writes");
-    Some(Server::start(Command::new(vsftpd).arg(file), port).await)
+    let started = Server::start(Command::new(vsftpd).arg(file), port).await;
+    Some((started, root))
 }
 
 /// A line to a server that breaks in the middle of what is sent.
@@ -149,6 +152,7 @@ pub async fn vsftpd(dir: &Path, root: &Path, password: &str) -> Option<Server> {
 pub struct Line {
     pub at: SocketAddr,
     left: Arc<AtomicUsize>,
+    away: Arc<AtomicBool>,
 }
 
 impl Line {
@@ -157,7 +161,7 @@ impl Line {
         let (line, listener) = Line::new().await;
         let own = line.clone();
         tokio::spawn(async move {
-            while let Ok((client, _)) = listener.accept().await {
+            while let Some(client) = own.caller(&listener).await {
                 tokio::spawn(own.clone().carry(client, server, false));
             }
         });
@@ -170,7 +174,7 @@ impl Line {
         let (line, listener) = Line::new().await;
         let own = line.clone();
         tokio::spawn(async move {
-            while let Ok((client, _)) = listener.accept().await {
+            while let Some(client) = own.caller(&listener).await {
                 tokio::spawn(own.clone().control(client, server));
             }
         });
@@ -181,7 +185,23 @@ impl Line {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let at = listener.local_addr().expect("it has one");
         let left = Arc::new(AtomicUsize::new(usize::MAX));
-        (Line { at, left }, listener)
+        let away = Arc::default();
+        (Line { at, left, away }, listener)
+    }
+
+    /// The next that the line is given to.
+    async fn caller(&self, listener: &TcpListener) -> Option<TcpStream> {
+        loop {
+            let (client, _) = listener.accept().await.ok()?;
+            if !self.away.load(Ordering::SeqCst) {
+                return Some(client);
+            }
+        }
+    }
+
+    /// From now on it hangs up on whoever calls, or does so no more. Who is on the line stays.
+    pub fn hang_up(&self, away: bool) {
+        self.away.store(away, Ordering::SeqCst);
     }
 
     /// Breaks once, after so many bytes more.

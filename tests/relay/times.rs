@@ -10,7 +10,7 @@ use atalaya::{
 };
 use fastrand::Rng;
 use serde_json::json;
-use tokio::net::TcpListener;
+use tokio::{net::TcpListener, sync::watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -102,16 +102,23 @@ async fn from_a_final_ply_to_each_output() {
     }
     let stop = CancellationToken::new();
     let reader = || Reader::new(sight.world.clone(), Profile::default(), Wall);
-    tokio::spawn(folder::run(dir.join("out"), reader(), stop.clone()));
+    let standing = watch::Sender::default;
+    tokio::spawn(folder::run(
+        dir.join("out"),
+        reader(),
+        standing(),
+        stop.clone(),
+    ));
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let polled = listener.local_addr().expect("it is bound");
-    tokio::spawn(http::run(listener, reader(), stop.clone()));
+    tokio::spawn(http::run(listener, reader(), standing(), stop.clone()));
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let local = listener.local_addr().expect("it is bound");
     tokio::spawn(livechess::run(
         listener,
         reader(),
         sight.lives.clone(),
+        standing(),
         stop.clone(),
     ));
     let file = |board: u16| dir.join(format!("out/round-5/game-{board}.pgn"));

@@ -108,6 +108,7 @@ const WORDS = {
   "fault-kings-differ": ["the result given is {0}; the kings on the board say {1}", "el resultado dado es {0}; los reyes en el tablero dicen {1}"],
   "fault-lichess-silent": ["Moves come in, and Lichess takes no push: {0}", "Llegan jugadas y Lichess no acepta ningún envío: {0}"],
   "fault-lichess-refuses": ["Lichess does not take this game: {0}", "Lichess no acepta esta partida: {0}"],
+  "fault-relay-silent": ["Nothing goes out to {0}: {1}", "No sale nada hacia {0}: {1}"],
   doubt: ["Sensors in doubt on {0}", "Sensores en duda en {0}"],
   moves: ["Moves", "Jugadas"],
   noMoves: ["No move yet.", "Aún sin jugadas."],

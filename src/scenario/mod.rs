@@ -50,6 +50,9 @@ pub struct Scenario {
     /// Whether the board lies with White at its top.
     #[serde(default)]
     pub turned: bool,
+    /// White's time is on the clock's right, and nobody told the monitor.
+    #[serde(default)]
+    pub white_right: bool,
     /// The tokens.
     pub events: String,
     /// Every alert that must be raised, `CODE SIDE CERTAINTY`, in any order.

@@ -75,6 +75,7 @@ struct Table {
     connected: bool,
     lost: bool,
     turned: bool,
+    white_right: bool,
     outputs: Vec<Output>,
 }
 
@@ -86,7 +87,12 @@ impl Table {
             regime: scenario.regime.clone(),
             chess960,
             time_control: scenario.time_control.clone(),
-            clock: if scenario.clock { "white-left" } else { "none" }.to_owned(),
+            clock: match (scenario.clock, scenario.white_right) {
+                (false, _) => "none",
+                (true, false) => "white-left",
+                (true, true) => "auto",
+            }
+            .to_owned(),
             ..Settings::default()
         };
         let mut table = Table {
@@ -102,6 +108,7 @@ impl Table {
             connected: true,
             lost: false,
             turned: scenario.turned,
+            white_right: scenario.white_right,
             outputs: Vec::new(),
         };
         table.monitor.handle(Input::Opened, At(0));
@@ -228,11 +235,20 @@ impl Table {
             flag_fallen: self.flag == Some(side),
             ..HandTime::default()
         };
+        let (left, right) = if self.white_right {
+            (Side::Black, Side::White)
+        } else {
+            (Side::White, Side::Black)
+        };
         let times = ClockTimes {
-            left: hand(Side::White),
-            right: hand(Side::Black),
+            left: hand(left),
+            right: hand(right),
             running: self.running,
-            lever: self.turn.fold_wb(Hand::Left, Hand::Right),
+            lever: if self.turn == left {
+                Hand::Left
+            } else {
+                Hand::Right
+            },
             battery_low: false,
             connected: true,
         };

@@ -3,7 +3,7 @@
 
 use super::{
     follow::Game,
-    press::{LONGEST_BRIDGE, Press},
+    press::{LONGEST_BRIDGE, Press, Updates},
     reply::under_way,
     tree::Step,
 };
@@ -123,7 +123,7 @@ impl Game {
         let pressed = self.plies_closed_by(&presses).last().copied();
         let fewest = pressed.unwrap_or(2);
         let shortest = (fewest..=LONGEST_BRIDGE)
-            .map(|plies| self.best_ways(plies, true))
+            .map(|plies| self.best_ways(plies, Updates::Doubtful))
             .find(|ways| !ways.is_empty());
         let Some(ways) = shortest else { return };
         let [way] = ways.as_slice() else {

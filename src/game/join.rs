@@ -71,7 +71,7 @@ impl Game {
         let tree = Tree::new(Ground::of(Chess::default(), self.mode), at);
         let plies = (1..=JOINED_PLIES).filter(|plies| (plies % 2 == 0) == to_move.is_white());
         let ways = plies
-            .map(|plies| tree.ways_to(&self.seen, plies))
+            .map(|plies| tree.ways_to(&self.seen, plies, false))
             .find(|ways| !ways.is_empty());
         if self.mode == CastlingMode::Standard
             && let Some([way]) = ways.as_deref()

@@ -4,7 +4,7 @@ use shakmaty::{CastlingSide, Move, Square};
 
 use super::{
     follow::Game,
-    press::{Press, SCAN_MS},
+    press::{Press, SCAN_MS, Updates},
     tree::{Node, Step},
 };
 use crate::{
@@ -98,7 +98,7 @@ impl Game {
         if !left.is_some_and(|left| self.looks.ran_on_after(mover, left.at)) {
             return;
         }
-        let mut ways = self.best_ways(2, true);
+        let mut ways = self.best_ways(2, Updates::Lost);
         ways.retain(|way| way[0] != passed);
         if let [way] = ways.as_slice() {
             let edges = self.edges.len();

@@ -68,6 +68,17 @@ enum Shown {
     Now,
 }
 
+/// What is known of the updates since the last final ply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Updates {
+    /// All came.
+    Came,
+    /// Some may be missing.
+    Doubtful,
+    /// A full board has just told what they had not.
+    Lost,
+}
+
 enum Verdict {
     /// The plies up to this candidate were completed.
     Closes(usize),
@@ -196,7 +207,7 @@ impl Game {
         if path.len() < 2 || self.is_legal(&path) || self.tree.has_pass() {
             return None;
         }
-        let id = self.one_way(path.len(), true)?;
+        let id = self.one_way(path.len(), Updates::Doubtful)?;
         self.current = Some(id);
         Some(id)
     }
@@ -351,7 +362,10 @@ impl Game {
     /// turn, or when a full board told of updates that were lost.
     fn bridge(&mut self, press: &Press) -> Option<usize> {
         let began = self.tree.anchor().shown;
-        let updates_lost = self.patched.is_some_and(|patched| patched >= began);
+        let updates = match self.patched {
+            Some(patched) if patched >= began => Updates::Doubtful,
+            _ => Updates::Came,
+        };
         let shortest = if self.last_final().turn() == press.side {
             3
         } else {
@@ -359,14 +373,14 @@ impl Game {
         };
         (shortest..=LONGEST_BRIDGE)
             .step_by(2)
-            .find_map(|plies| self.one_way(plies, updates_lost))
+            .find_map(|plies| self.one_way(plies, updates))
     }
 
     /// The men after a full board told of lost updates: the shortest way there if it is the only
     /// one of its length; if not, nothing is chosen.
     pub(super) fn bridge_lost_updates(&mut self) {
         let shortest = (2..=LONGEST_BRIDGE)
-            .map(|plies| self.best_ways(plies, true))
+            .map(|plies| self.best_ways(plies, Updates::Lost))
             .find(|ways| !ways.is_empty());
         match shortest.as_deref() {
             Some([way]) => {
@@ -378,8 +392,8 @@ impl Game {
         }
     }
 
-    fn one_way(&mut self, plies: usize, updates_lost: bool) -> Option<usize> {
-        let ways = self.best_ways(plies, updates_lost);
+    fn one_way(&mut self, plies: usize, updates: Updates) -> Option<usize> {
+        let ways = self.best_ways(plies, updates);
         let [way] = ways.as_slice() else {
             return None;
         };
@@ -388,9 +402,10 @@ impl Game {
     }
 
     /// The ways of so many plies that the order of the landings speaks for most.
-    pub(super) fn best_ways(&self, plies: usize, updates_lost: bool) -> Vec<Vec<Move>> {
-        let mut ways = self.tree.ways_to(&self.seen, plies);
-        if plies > 2 && !updates_lost {
+    pub(super) fn best_ways(&self, plies: usize, updates: Updates) -> Vec<Vec<Move>> {
+        let there_and_back = updates == Updates::Lost;
+        let mut ways = self.tree.ways_to(&self.seen, plies, there_and_back);
+        if plies > 2 && updates == Updates::Came {
             ways.retain(|way| self.landings(way).is_sorted_by(|a, b| a.is_some() && a < b));
         }
         let disorder = |way: &Vec<Move>| {

@@ -131,10 +131,12 @@ impl Tree {
     }
 
     /// The legal ways from the last final position to these men in exactly `plies` plies, so long
-    /// as they are few; empty when there are too many to tell apart, too.
-    pub fn ways_to(&self, seen: &Placement, plies: usize) -> Vec<Vec<Move>> {
+    /// as they are few; empty when there are too many to tell apart, too. With `there_and_back` a
+    /// man may also take and go back.
+    pub fn ways_to(&self, seen: &Placement, plies: usize, there_and_back: bool) -> Vec<Vec<Move>> {
         let mut search = Search {
             seen,
+            there_and_back,
             path: Vec::new(),
             found: Vec::new(),
         };
@@ -283,6 +285,7 @@ impl Node {
 
 struct Search<'a> {
     seen: &'a Placement,
+    there_and_back: bool,
     path: Vec<Move>,
     found: Vec<Vec<Move>>,
 }
@@ -309,7 +312,9 @@ impl Search<'_> {
                     way.push(*mv);
                     self.found.push(way);
                 }
-            } else if placement.differs(self.seen).count() <= wrong + usize::from(mv.is_capture()) {
+            } else if placement.differs(self.seen).count()
+                <= wrong + usize::from(self.there_and_back && mv.is_capture())
+            {
                 let next = ground.after(*mv);
                 self.path.push(*mv);
                 self.from(&next, placement, &next.successors(), plies - 1);

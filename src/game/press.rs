@@ -363,7 +363,7 @@ impl Game {
     fn bridge(&mut self, press: &Press) -> Option<usize> {
         let began = self.tree.anchor().shown;
         let updates = match self.patched {
-            Some(patched) if patched >= began => Updates::Doubtful,
+            Some(patched) if patched >= began => Updates::Lost,
             _ => Updates::Came,
         };
         let shortest = if self.last_final().turn() == press.side {

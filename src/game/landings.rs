@@ -31,15 +31,20 @@ impl Game {
             return None;
         };
         let from = mv.from()?;
-        let mut updates = self.edges.iter().rev().filter(|edge| self.is_update(edge));
-        let last = updates.find(|edge| edge.square == from)?;
+        let last = self.updates_backwards().find(|edge| edge.square == from)?;
         (last.to == Reading::Empty).then_some(last.at)
     }
 
+    /// The last update until then; the start of all time where none came.
     pub(super) fn last_update(&self, until: At) -> At {
-        let mut updates = self.edges.iter().rev().filter(|edge| self.is_update(edge));
-        let last = updates.find(|edge| edge.at <= until);
+        let last = self.updates_backwards().find(|edge| edge.at <= until);
         last.map_or(At::default(), |edge| edge.at)
+    }
+
+    /// What squares told since the last final ply, the newest first.
+    fn updates_backwards(&self) -> impl Iterator<Item = &Edge> {
+        let edges = self.edges.iter().rev();
+        edges.filter(|edge| self.is_update(edge))
     }
 
     /// Told by the square itself, not by a full board.
@@ -90,9 +95,8 @@ impl Game {
         let mover = node.ground.turn().other();
         let to = landing(passed, mover);
         let man = node.placement.get(to);
-        let updates = self.edges.iter().rev().filter(|edge| self.is_update(edge));
-        let left = updates
-            .clone()
+        let left = self
+            .updates_backwards()
             .find(|edge| edge.square == to)
             .filter(|edge| edge.from == man && edge.to == Reading::Empty);
         if !left.is_some_and(|left| self.looks.ran_on_after(mover, left.at)) {

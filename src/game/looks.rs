@@ -97,8 +97,8 @@ impl Looks {
         if news {
             self.alike = 0;
         }
-        if let Some((_, last)) = self.kept.back() {
-            self.note_gain(&last.clone(), &facts);
+        if let Some(&(_, last)) = self.kept.back() {
+            self.note_gain(&last, &facts);
         }
         if self.alike > LOOKS_ALIKE {
             self.kept.pop_back();

@@ -368,11 +368,11 @@ impl Monitor {
     fn weigh_counter(&mut self, side: Side) {
         let index = side.fold_wb(0, 1);
         let made = self.moves_made(side);
-        let near = self
-            .moves_due()
-            .into_iter()
-            .any(|due| (1..=COUNTER_MOVES).contains(&due.saturating_sub(made)));
-        if near && self.told.presses[index] > made && !self.told.counter_off[index] {
+        if self.told.presses[index] <= made || self.told.counter_off[index] {
+            return;
+        }
+        let near = |due: &usize| (1..=COUNTER_MOVES).contains(&due.saturating_sub(made));
+        if self.moves_due().iter().any(near) {
             self.told.counter_off[index] = true;
             self.raise_now(Finding::certain(Code::MoveCounterOff, side, Vec::new()));
         }
